@@ -1,0 +1,105 @@
+// A trained network: layers with their numbers. Reading and writing model files, predictions, gradients, formulas.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nalm/expression.hpp"
+#include "nalm/module.hpp"
+#include "nalm/result.hpp"
+
+namespace nalm {
+
+struct LayerSpec {
+  const ModuleInfo* module = nullptr;
+  LayerShape shape;
+};
+
+// The layers of a network, first layer first; each has as many inputs as the one before has outputs.
+using Stack = std::vector<LayerSpec>;
+
+// "NAU:2,NMU:1" for a number of inputs: module, colon, outputs; options in brackets, as in "NSR:2(redundancy=2)".
+Result<Stack> parse_stack(std::string_view text, int inputs);
+std::string print(const Stack& stack);
+
+// Every layer on its own, and that they fit together.
+Status check_stack(const Stack& stack);
+
+enum class Precision { Float, Double };
+
+struct Layer {
+  const ModuleInfo* module = nullptr;
+  LayerShape shape;
+  std::vector<double> parameters;  // tensors in the order of ModuleInfo::parameters, row-major, absent ones left out
+};
+
+struct Model {
+  std::vector<Layer> layers;
+  std::vector<std::string> columns;  // names of the inputs, or empty
+
+  int inputs() const { return layers.front().shape.inputs; }
+  int outputs() const { return layers.back().shape.outputs; }
+  Stack stack() const;
+  // The columns, or x1, x2, ... where there are none.
+  std::vector<std::string> column_names() const;
+};
+
+// ---- model files (docs/model-file.md) ------------------------------------------------------------------------------
+
+// source_name is what error messages call the text.
+Result<Model> parse_model(std::string_view json, std::string_view source_name);
+Result<Model> load_model(const std::string& path);
+std::string to_json(const Model& model);
+// Writes beside the file and renames, so that a reader never sees half a model and a full disk loses nothing.
+Status save_model(const Model& model, const std::string& path);
+
+// ---- computing -----------------------------------------------------------------------------------------------------
+
+// rows: rows x inputs, row-major. Gives rows x outputs. Float results are floats, widened.
+Result<std::vector<double>> predict(const Model& model, std::span<const double> rows, Precision precision);
+
+// The gradient of the mean squared error over all rows and outputs, per layer in the order of Layer::parameters.
+struct Gradients {
+  double mse = 0;
+  std::vector<std::vector<double>> layers;
+};
+Result<Gradients> gradients(const Model& model, std::span<const double> rows, std::span<const double> targets,
+                            Precision precision);
+
+// max over the sparse weights of min(|w|, |1 - |w||); modules with two weight arrays take the mean of their maxima, stacks
+// the maximum over layers.
+double sparsity_error(const Model& model);
+
+// ---- formulas ------------------------------------------------------------------------------------------------------
+
+struct Formula {
+  std::vector<Expression> outputs;
+  std::vector<std::string> notes;  // what is not discrete; relations and rules in words
+  bool discrete = true;
+};
+
+// Exactly what the model computes, every epsilon, abs and sigmoid spelled out.
+Formula literal_formula(const Model& model, const std::vector<std::string>& columns);
+
+// What the model means: weights within 1e-3 of a discrete value rounded, epsilons dropped.
+Formula ideal_formula(const Model& model, const std::vector<std::string>& columns);
+
+// The computation for one input, step by step.
+struct ExplainedArray {
+  std::string name;
+  std::string formula;
+  std::vector<int> dimensions;
+  std::vector<double> values;
+};
+struct ExplainedLayer {
+  const ModuleInfo* module = nullptr;
+  std::vector<double> inputs;
+  std::vector<ExplainedArray> weights;
+  std::vector<ExplainedArray> steps;
+  std::vector<double> outputs;
+};
+Result<std::vector<ExplainedLayer>> explain(const Model& model, std::span<const double> input);
+
+}  // namespace nalm

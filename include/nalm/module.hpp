@@ -1,0 +1,203 @@
+// What a module says about itself, and the list of all modules.
+//
+// A module is one header in nalm/modules/ and one line in nalm/modules/modules.list. The command line, the documentation
+// page, the gradient check, model files and the engine read everything they need from its ModuleInfo.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nalm/expression.hpp"
+#include "nalm/recipe.hpp"
+#include "nalm/result.hpp"
+
+namespace nalm {
+
+inline constexpr int max_options = 4;
+
+// How large a layer is, and how it is configured. Options are in the order of ModuleInfo::options; a choice is stored
+// as its position.
+struct LayerShape {
+  int inputs = 1;
+  int outputs = 1;
+  std::array<double, max_options> options{};
+
+  bool operator==(const LayerShape&) const = default;
+};
+
+// The index space of a parameter: one axis per index, first index first.
+enum class Axis { Input, Output, Comparison, Path, One };
+
+struct Axes {
+  std::array<Axis, 3> axis{};
+  int count = 0;
+
+  constexpr Axes(Axis a) : axis{a}, count(1) {}
+  constexpr Axes(Axis a, Axis b) : axis{a, b}, count(2) {}
+  constexpr Axes(Axis a, Axis b, Axis c) : axis{a, b, c}, count(3) {}
+};
+inline constexpr Axes per_input{Axis::Input};
+inline constexpr Axes per_output{Axis::Output};
+inline constexpr Axes per_input_and_output{Axis::Input, Axis::Output};
+
+// Start values. "fan" is inputs + outputs of the layer.
+struct Start {
+  enum class Kind {
+    Constant,       // a
+    Uniform,        // U(a, b)
+    Normal,         // N(a, b), b the standard deviation
+    XavierUniform,  // U(-r, r), r = sqrt(6 / fan)
+    XavierNormal,   // N(0, sqrt(2 / (rows + columns))) of the tensor's own last two axes
+    Nau,            // U(-r, r), r = min(1/2, sqrt(6 / fan))
+    Nac,            // U(-r, r), r such that the variance of tanh(.)sigmoid(.) is 2 / max(fan, 5)
+  };
+  Kind kind = Kind::Constant;
+  double a = 0, b = 0;
+
+  static constexpr Start constant(double value) { return {Kind::Constant, value, 0}; }
+  static constexpr Start uniform(double lo, double hi) { return {Kind::Uniform, lo, hi}; }
+  static constexpr Start normal(double mean, double deviation) { return {Kind::Normal, mean, deviation}; }
+};
+
+struct Clamp {
+  double lo, hi;
+};
+
+// Present only if option number `option` has the value `value`; option -1: always.
+struct Condition {
+  int option = -1;
+  double value = 0;
+};
+
+struct ParameterInfo {
+  std::string_view name;
+  Axes axes = per_input_and_output;
+  Start start;
+  std::optional<Clamp> clamp;  // applied to the stored value after every optimiser step
+  std::string_view meaning;
+  Condition condition{};
+};
+
+// An array that forward computes: effective weights (once per iteration) or steps (per sample, kept for backward and
+// shown by `nalm explain`).
+struct Quantity {
+  std::string_view name;
+  Axes axes = per_input_and_output;
+  std::string_view formula;
+  bool counts_as_sparse = false;  // weights: enters the sparsity error
+};
+
+struct OptionInfo {
+  std::string_view name;
+  std::string_view meaning;
+  double standard = 0;
+  double lowest = 0;                               // numbers: smallest value allowed
+  bool whole = false;                              // numbers: integers only
+  std::array<std::string_view, 4> choices{};       // names instead of numbers, if the first is not empty
+};
+
+enum class Operation { Add, Subtract, Multiply, Divide };
+inline constexpr std::array all_operations{Operation::Add, Operation::Subtract, Operation::Multiply, Operation::Divide};
+std::string_view name_of(Operation operation);  // add, sub, mul, div
+
+// A layer with its numbers, for turning it into a formula. Arrays are in the order of ModuleInfo; the inputs are
+// expressions: columns, or the outputs of the layer below.
+class Readout {
+ public:
+  Readout(const LayerShape& shape, std::span<const double> parameters, std::span<const double> weights,
+          std::span<const Expression> inputs)
+      : shape_(shape), parameters_(parameters), weights_(weights), inputs_(inputs) {}
+
+  int inputs() const { return shape_.inputs; }
+  int outputs() const { return shape_.outputs; }
+  double option(int k) const { return shape_.options[static_cast<std::size_t>(k)]; }
+  double parameter(int k) const { return parameters_[static_cast<std::size_t>(k)]; }
+  double weight(int k) const { return weights_[static_cast<std::size_t>(k)]; }
+  const Expression& x(int i) const { return inputs_[static_cast<std::size_t>(i)]; }
+
+  // The nearest of the discrete values if it is within 1e-3. Otherwise the value itself, and a note that says so.
+  double snap(double value, std::initializer_list<double> discrete_values, std::string_view what);
+
+  // The nearest whole number if it is within 1e-3, for powers.
+  double snap_to_whole(double value, std::string_view what);
+
+  std::vector<std::string> notes;  // what was not discrete; which relation or rule is spelled
+  bool discrete = true;            // whether everything could be rounded
+
+ private:
+  const LayerShape& shape_;
+  std::span<const double> parameters_;
+  std::span<const double> weights_;
+  std::span<const Expression> inputs_;
+};
+
+// prod base^exponent, written as people do: a*b/c, with 1/c only if nothing is left above the line.
+struct Power {
+  Expression base;
+  double exponent;
+};
+Expression product_of_powers(const std::vector<Power>& powers);
+
+struct ModuleInfo {
+  std::string_view name{};
+  std::string_view other_name{};  // another spelling that is understood, or empty
+  std::string_view title{};
+  std::string_view citation{};
+  std::string_view formula{};
+  std::string_view learned{};      // what is learned, and what is built in
+  std::span<const std::string_view> differences{};  // from the paper, and from other implementations
+  std::string_view unusual_inputs{};                // what NaN, infinities, zeros, denormals and 1e30 give
+  std::span<const ParameterInfo> parameters{};
+  std::span<const OptionInfo> options{};
+  std::span<const Quantity> weights{};
+  std::span<const Quantity> steps{};
+  std::span<const Operation> operations{};  // of the single module task
+  Recipe (*recipe)(Operation) = nullptr;
+  bool truth_values = false;   // inputs are meant to lie in [0, 1]
+  int outputs_multiple_of = 1;
+  int path_option = -1;        // the option that says how many paths there are
+};
+
+// ---- sizes ---------------------------------------------------------------------------------------------------------
+
+constexpr int axis_size(Axis axis, int inputs, int outputs, int paths) {
+  switch (axis) {
+    case Axis::Input: return inputs;
+    case Axis::Output: return outputs;
+    case Axis::Comparison: return outputs / 2;
+    case Axis::Path: return paths;
+    case Axis::One: return 1;
+  }
+  return 0;
+}
+constexpr int size_of(const Axes& axes, int inputs, int outputs, int paths) {
+  int size = 1;
+  for (int k = 0; k < axes.count; ++k) size *= axis_size(axes.axis[static_cast<unsigned>(k)], inputs, outputs, paths);
+  return size;
+}
+
+int paths(const ModuleInfo& module, const LayerShape& shape);
+int size_of(const ModuleInfo& module, const Axes& axes, const LayerShape& shape);
+bool is_present(const ParameterInfo& parameter, const LayerShape& shape);
+int parameter_count(const ModuleInfo& module, const LayerShape& shape);  // absent parameters do not count
+int quantity_count(const ModuleInfo& module, std::span<const Quantity> quantities, const LayerShape& shape);
+
+// The dimensions a parameter has in a model file; a single comparison has no index of its own.
+std::vector<int> dimensions(const ModuleInfo& module, const ParameterInfo& parameter, const LayerShape& shape);
+
+// ---- the list ------------------------------------------------------------------------------------------------------
+
+std::vector<const ModuleInfo*> all_modules();
+
+// By name, upper or lower case, NAC* or NAC•; the error lists the known names.
+Result<const ModuleInfo*> find_module(std::string_view name);
+
+// Checks inputs, outputs and options of a layer.
+Status check_shape(const ModuleInfo& module, const LayerShape& shape);
+LayerShape default_shape(const ModuleInfo& module, int inputs, int outputs);
+
+}  // namespace nalm

@@ -1,0 +1,52 @@
+// The functions a module's forward and backward may use on its number type T.
+//
+// T is one of three: SIMD lanes (training and prediction), Expression (the formula that the weights spell) or double
+// (`nalm explain`). Lanes and Expression bring their functions along; this header has those for double.
+//
+//   + - * /  exp log sqrt abs sign  min max (the plain number first)   on all three
+//   negative(x)       1 where x < 0, else 0                             on all three
+//   tanh sigmoid      accurate: for weights, once per iteration         on all three
+//   tanh(x, k) sigmoid(x, k)   of k*x                                   lanes, double
+//   sigmoid_fast      for gates, once per sample                        on all three
+//   sin cos sincos    sincos gives both for the price of one            lanes, double; sin and cos on all
+//   where(c, a, b), comparisons                                         lanes, double
+#pragma once
+
+#include <cmath>
+
+#include "nalm/expression.hpp"
+#include "nalm/module.hpp"
+
+namespace nalm {
+
+inline double exp(double x) { return std::exp(x); }
+inline double log(double x) { return std::log(x); }
+inline double sqrt(double x) { return std::sqrt(x); }
+inline double abs(double x) { return std::fabs(x); }
+inline double sin(double x) { return std::sin(x); }
+inline double cos(double x) { return std::cos(x); }
+inline double tanh(double x) { return std::tanh(x); }
+inline double tanh(double x, double scale) { return std::tanh(scale * x); }
+inline double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+inline double sigmoid(double x, double scale) { return sigmoid(scale * x); }
+inline double sigmoid_fast(double x) { return sigmoid(x); }
+inline double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x * 0; }
+inline double negative(double x) { return x < 0 ? 1 : 0; }
+// As on lanes: the second operand when either is NaN.
+inline double min(double a, double b) { return a < b ? a : b; }
+inline double max(double a, double b) { return a > b ? a : b; }
+inline double where(bool condition, double yes, double no) { return condition ? yes : no; }
+
+inline Expression sigmoid_fast(const Expression& x) { return sigmoid(x); }
+
+struct SinCosDouble {
+  double sin, cos;
+};
+inline SinCosDouble sincos(double x) { return {std::sin(x), std::cos(x)}; }
+
+struct SinCosExpression {
+  Expression sin, cos;
+};
+inline SinCosExpression sincos(const Expression& x) { return {sin(x), cos(x)}; }
+
+}  // namespace nalm

@@ -1,0 +1,99 @@
+// NAC•: products, quotients and powers of magnitudes.
+//
+//   W = tanh(W_hat) * sigmoid(M_hat),   y_o = exp(sum_i W_io ln(|x_i| + 1e-7))
+//
+// Trask et al., "Neural Arithmetic Logic Units", NeurIPS 2018.
+#pragma once
+
+#include "nalm/modules/nac_weights.hpp"
+
+namespace nalm {
+
+struct NacMul {
+  static constexpr double epsilon = 1e-7;
+
+  static constexpr ParameterInfo parameters[] = {nac::W_hat, nac::M_hat};
+  static constexpr Quantity weights_info[] = {
+      {"W", per_input_and_output, "tanh(W_hat)*sigmoid(M_hat)", true},
+      {"tanh", per_input_and_output, "tanh(W_hat)"},
+      {"sigmoid", per_input_and_output, "sigmoid(M_hat)"},
+  };
+  static constexpr Quantity steps[] = {
+      {"magnitude", per_input, "|x| + 1e-7"},
+      {"logarithm", per_input, "ln(|x| + 1e-7)"},
+  };
+  static constexpr Operation operations[] = {Operation::Multiply, Operation::Divide};
+  static Recipe recipe(Operation) { return {}; }
+
+  static constexpr std::string_view differences[] = {
+      "As in the reference implementation this is NAC+ between a logarithm and an exponential: the same weights, start "
+      "values and gradients.",
+      "The small number is 1e-7, added to |x|; the output is always positive, so the sign of a product is never learned.",
+      "Start values and float32 saturation as for NAC+.",
+  };
+  static constexpr ModuleInfo info{
+      .name = "NAC*",
+      .other_name = "NAC•",
+      .title = "Neural Accumulator, multiplicative",
+      .citation = "Trask, Hill, Reed, Rae, Dyer, Blunsom: Neural Arithmetic Logic Units, NeurIPS 2018",
+      .formula = "W = tanh(W_hat)*sigmoid(M_hat); y_o = exp(sum_i W_io*ln(|x_i| + 1e-7))",
+      .learned = "which magnitudes are multiplied (1), divided by (-1) or ignored (0); signs are lost",
+      .differences = differences,
+      .unusual_inputs = "0 and denormals count as 1e-7; NaN gives NaN; an infinite input gives infinity or 0 by the sign "
+                        "of its weight, NaN where the weight is 0; results beyond the largest float are infinite.",
+      .parameters = parameters,
+      .weights = weights_info,
+      .steps = steps,
+      .operations = operations,
+      .recipe = recipe,
+  };
+
+  template <class T, class Shape>
+  static void weights(const Shape& s, const T* p, T* w) {
+    const int n = s.inputs * s.outputs;
+    nac::weights(n, p, p + n, w);
+  }
+
+  template <class T, class Shape>
+  static void forward(const Shape& s, const T* /*p*/, const T* W, const T* x, T* y, T* step) {
+    T *magnitude = step, *logarithm = step + s.inputs;
+    for (int i = 0; i < s.inputs; ++i) {
+      magnitude[i] = abs(x[i]) + epsilon;
+      logarithm[i] = log(magnitude[i]);
+    }
+    for (int o = 0; o < s.outputs; ++o) {
+      T sum = 0.0;
+      for (int i = 0; i < s.inputs; ++i) sum += W[i * s.outputs + o] * logarithm[i];
+      y[o] = exp(sum);
+    }
+  }
+
+  template <class T, class Shape>
+  static void backward(const Shape& s, const T* /*p*/, const T* W, const T* x, const T* y, const T* step, const T* dy,
+                       T* dx, T* /*dp*/, T* dW) {
+    const T *magnitude = step, *logarithm = step + s.inputs;
+    for (int i = 0; i < s.inputs; ++i) {
+      for (int o = 0; o < s.outputs; ++o) {
+        const T d_sum = dy[o] * y[o];
+        dW[i * s.outputs + o] += d_sum * logarithm[i];
+        if (dx) dx[i] += d_sum * W[i * s.outputs + o] * (sign(x[i]) / magnitude[i]);
+      }
+    }
+  }
+
+  template <class T, class Shape>
+  static void pull_back(const Shape& s, const T* /*p*/, const T* w, const T* dw, T* dp) {
+    const int n = s.inputs * s.outputs;
+    nac::pull_back(n, w, dw, dp, dp + n);
+  }
+
+  static Expression ideal(Readout& r, int o) {
+    std::vector<Power> powers;
+    for (int i = 0; i < r.inputs(); ++i) {
+      powers.push_back({abs(r.x(i)), r.snap(r.weight(i * r.outputs() + o), {-1, 0, 1}, "W")});
+    }
+    return product_of_powers(powers);
+  }
+};
+
+}  // namespace nalm

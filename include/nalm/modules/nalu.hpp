@@ -1,0 +1,143 @@
+// NALU: a gate between the sum of NAC+ and the product of NAC•, both with the same weights.
+//
+//   W = tanh(W_hat) * sigmoid(M_hat)
+//   a_o = sum_i x_i W_io,   m_o = exp(sum_i W_io ln(|x_i| + 1e-7)),   g_o = sigmoid(sum_i x_i G_io)
+//   y_o = g_o a_o + (1 - g_o) m_o
+//
+// Trask et al., "Neural Arithmetic Logic Units", NeurIPS 2018.
+#pragma once
+
+#include "nalm/modules/nac_weights.hpp"
+
+namespace nalm {
+
+// G-NALU is the same with every tanh and sigmoid in base phi, that is, with its argument times ln(phi).
+template <class Base>
+struct NaluMathematics {
+  static constexpr double epsilon = 1e-7;
+
+  static constexpr ParameterInfo parameters[] = {
+      nac::W_hat,
+      nac::M_hat,
+      {"G", per_input_and_output, {Start::Kind::XavierUniform}, {}, "gate: how the inputs choose sum or product"},
+  };
+  static constexpr Quantity steps[] = {
+      {"magnitude", per_input, "|x| + 1e-7"},
+      {"logarithm", per_input, "ln(|x| + 1e-7)"},
+      {"summative path a", per_output, "sum_i x_i*W_io"},
+      {"multiplicative path m", per_output, "exp(sum_i W_io*logarithm_i)"},
+      {"gate g", per_output, Base::gate_formula},
+  };
+  static constexpr Operation operations[] = {Operation::Add, Operation::Subtract, Operation::Multiply,
+                                             Operation::Divide};
+  static Recipe recipe(Operation) { return {}; }
+
+  template <class T, class Shape>
+  static void weights(const Shape& s, const T* p, T* w) {
+    const int n = s.inputs * s.outputs;
+    nac::weights(n, p, p + n, w, Base::scale);
+  }
+
+  template <class T, class Shape>
+  static void forward(const Shape& s, const T* p, const T* W, const T* x, T* y, T* step) {
+    const T* G = p + 2 * s.inputs * s.outputs;
+    T *magnitude = step, *logarithm = magnitude + s.inputs, *a = logarithm + s.inputs, *m = a + s.outputs,
+      *g = m + s.outputs;
+    for (int i = 0; i < s.inputs; ++i) {
+      magnitude[i] = abs(x[i]) + epsilon;
+      logarithm[i] = log(magnitude[i]);
+    }
+    for (int o = 0; o < s.outputs; ++o) {
+      T sum = 0.0, log_sum = 0.0, gate = 0.0;
+      for (int i = 0; i < s.inputs; ++i) {
+        const int k = i * s.outputs + o;
+        sum += x[i] * W[k];
+        log_sum += W[k] * logarithm[i];
+        gate += x[i] * G[k];
+      }
+      a[o] = sum;
+      m[o] = exp(log_sum);
+      g[o] = sigmoid_fast(gate * Base::scale);
+      y[o] = g[o] * a[o] + (1.0 - g[o]) * m[o];
+    }
+  }
+
+  template <class T, class Shape>
+  static void backward(const Shape& s, const T* p, const T* W, const T* x, const T* /*y*/, const T* step, const T* dy,
+                       T* dx, T* dp, T* dW) {
+    const T* G = p + 2 * s.inputs * s.outputs;
+    T* dG = dp + 2 * s.inputs * s.outputs;
+    const T *magnitude = step, *logarithm = magnitude + s.inputs, *a = logarithm + s.inputs, *m = a + s.outputs,
+            *g = m + s.outputs;
+    for (int o = 0; o < s.outputs; ++o) {
+      const T d_sum = dy[o] * g[o];
+      const T d_log_sum = dy[o] * (1.0 - g[o]) * m[o];
+      const T d_gate = dy[o] * (a[o] - m[o]) * (g[o] * (1.0 - g[o])) * Base::scale;
+      for (int i = 0; i < s.inputs; ++i) {
+        const int k = i * s.outputs + o;
+        dW[k] += d_sum * x[i] + d_log_sum * logarithm[i];
+        dG[k] += d_gate * x[i];
+        if (dx) dx[i] += d_sum * W[k] + d_gate * G[k] + d_log_sum * W[k] * (sign(x[i]) / magnitude[i]);
+      }
+    }
+  }
+
+  template <class T, class Shape>
+  static void pull_back(const Shape& s, const T* /*p*/, const T* w, const T* dw, T* dp) {
+    const int n = s.inputs * s.outputs;
+    nac::pull_back(n, w, dw, dp, dp + n, Base::scale);
+  }
+
+  static Expression ideal(Readout& r, int o) {
+    Expression sum = 0.0, gate = 0.0;
+    std::vector<Power> powers;
+    for (int i = 0; i < r.inputs(); ++i) {
+      const int k = i * r.outputs() + o;
+      const double W = r.snap(r.weight(k), {-1, 0, 1}, "W");
+      sum += W * r.x(i);
+      powers.push_back({abs(r.x(i)), W});
+      gate += (Base::scale * r.parameter(2 * r.inputs() * r.outputs() + k)) * r.x(i);
+    }
+    // The gate depends on the input, so it stays in the formula.
+    const Expression g = sigmoid(gate);
+    return g * sum + (1.0 - g) * product_of_powers(powers);
+  }
+};
+
+struct NaluBase {
+  static constexpr double scale = 1.0;
+  static constexpr std::string_view gate_formula = "sigmoid(sum_i x_i*G_io)";
+};
+
+struct Nalu : NaluMathematics<NaluBase> {
+  static constexpr Quantity weights_info[] = {
+      {"W", per_input_and_output, "tanh(W_hat)*sigmoid(M_hat)", true},
+      {"tanh", per_input_and_output, "tanh(W_hat)"},
+      {"sigmoid", per_input_and_output, "sigmoid(M_hat)"},
+  };
+  static constexpr std::string_view differences[] = {
+      "One pair W_hat, M_hat serves both paths, and its gradient is the sum of both.",
+      "The gate has no bias; the small number is 1e-7, added to |x|.",
+      "Start values and float32 saturation as for NAC+.",
+  };
+  static constexpr ModuleInfo info{
+      .name = "NALU",
+      .title = "Neural Arithmetic Logic Unit",
+      .citation = "Trask, Hill, Reed, Rae, Dyer, Blunsom: Neural Arithmetic Logic Units, NeurIPS 2018",
+      .formula = "W = tanh(W_hat)*sigmoid(M_hat); a = sum_i x_i*W_io; m = exp(sum_i W_io*ln(|x_i| + 1e-7)); "
+                 "g = sigmoid(sum_i x_i*G_io); y_o = g*a + (1 - g)*m",
+      .learned = "which inputs take part and, through a gate that depends on the input, sum or product; signs of products "
+                 "are lost",
+      .differences = differences,
+      .unusual_inputs = "NaN gives NaN; an infinite input mostly gives NaN (infinity times 0 in one of the paths); 0 and "
+                        "denormals count as 1e-7 in the product; where the product overflows the output is infinite or, "
+                        "with the gate fully closed, NaN.",
+      .parameters = parameters,
+      .weights = weights_info,
+      .steps = steps,
+      .operations = operations,
+      .recipe = recipe,
+  };
+};
+
+}  // namespace nalm

@@ -1,0 +1,85 @@
+// NAU: sums and differences.
+//
+//   y_o = sum_i x_i W_io,   W in [-1, 1], driven towards {-1, 0, 1}
+//
+// Madsen and Johansen, "Neural Arithmetic Units", ICLR 2020.
+#pragma once
+
+#include "nalm/modules/mathematics.hpp"
+
+namespace nalm {
+
+struct Nau {
+  static constexpr ParameterInfo parameters[] = {
+      {"W", per_input_and_output, {Start::Kind::Nau}, Clamp{-1, 1}, "-1 subtracts, 0 ignores, 1 adds the input"},
+  };
+  static constexpr Quantity weights_info[] = {
+      {"W", per_input_and_output, "W clamped to [-1, 1]", true},
+  };
+  static constexpr Operation operations[] = {Operation::Add, Operation::Subtract};
+
+  static Recipe recipe(Operation) {
+    Recipe r;
+    r.regularisers = {Regulariser::sparsity(0.01, 20000, 35000)};
+    return r;
+  }
+
+  static constexpr std::string_view differences[] = {
+      "The paper clamps weights before use; here, as in the reference implementation, the stored weights are clamped "
+      "after every step as well. The gradient passes at the bounds, and Adam's moments are left alone.",
+      "The regulariser is the mean of min(|W|, |1 - |W||), equal to the paper's inside the bounds.",
+  };
+  static constexpr ModuleInfo info{
+      .name = "NAU",
+      .title = "Neural Addition Unit",
+      .citation = "Madsen, Johansen: Neural Arithmetic Units, ICLR 2020",
+      .formula = "y_o = sum_i x_i*W_io, W in [-1, 1]",
+      .learned = "which inputs are added (1), subtracted (-1) or ignored (0)",
+      .differences = differences,
+      .unusual_inputs = "NaN and infinities go through the sum: infinity times an exact 0 is NaN; zeros, denormals and "
+                        "1e30 are ordinary numbers.",
+      .parameters = parameters,
+      .weights = weights_info,
+      .operations = operations,
+      .recipe = recipe,
+  };
+
+  template <class T, class Shape>
+  static void weights(const Shape& s, const T* W, T* w) {
+    for (int k = 0; k < s.inputs * s.outputs; ++k) w[k] = min(1.0, max(-1.0, W[k]));
+  }
+
+  template <class T, class Shape>
+  static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* /*step*/) {
+    for (int o = 0; o < s.outputs; ++o) {
+      T sum = 0.0;
+      for (int i = 0; i < s.inputs; ++i) sum += x[i] * w[i * s.outputs + o];
+      y[o] = sum;
+    }
+  }
+
+  template <class T, class Shape>
+  static void backward(const Shape& s, const T* /*p*/, const T* w, const T* x, const T* /*y*/, const T* /*step*/,
+                       const T* dy, T* dx, T* /*dp*/, T* dw) {
+    for (int i = 0; i < s.inputs; ++i) {
+      for (int o = 0; o < s.outputs; ++o) {
+        dw[i * s.outputs + o] += dy[o] * x[i];
+        if (dx) dx[i] += dy[o] * w[i * s.outputs + o];
+      }
+    }
+  }
+
+  // The gradient passes on the closed interval.
+  template <class T, class Shape>
+  static void pull_back(const Shape& s, const T* W, const T* /*w*/, const T* dw, T* dW) {
+    for (int k = 0; k < s.inputs * s.outputs; ++k) dW[k] += where(abs(W[k]) <= 1.0, dw[k], 0.0);
+  }
+
+  static Expression ideal(Readout& r, int o) {
+    Expression sum = 0.0;
+    for (int i = 0; i < r.inputs(); ++i) sum += r.snap(r.weight(i * r.outputs() + o), {-1, 0, 1}, "W") * r.x(i);
+    return sum;
+  }
+};
+
+}  // namespace nalm

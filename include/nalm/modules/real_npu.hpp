@@ -1,0 +1,163 @@
+// RealNPU: products of real powers, with a gate per input that switches irrelevant inputs off.
+//
+//   g'_i = clamp(g_i, 0, 1),   r_i = g'_i (|x_i| + eps) + 1 - g'_i,   k_i = pi g'_i where x_i < 0, else 0
+//   y_o = exp(sum_i W_io ln r_i) cos(sum_i W_io k_i)
+//
+// Heim, Pevný and Šmídl, "Neural Power Units", NeurIPS 2020.
+#pragma once
+
+#include "nalm/modules/mathematics.hpp"
+
+namespace nalm {
+
+namespace npu {
+
+inline constexpr double epsilon = 1.1920929e-7;  // the float32 machine epsilon, in double too
+inline constexpr double pi = 3.14159265358979323846;
+
+inline constexpr Start gate_start = Start::constant(0.5);
+
+// What RealNPU and NPU have in common: the gated magnitude and phase of each input.
+template <class T>
+void gate_input(const T& x, const T& gate, T& magnitude, T& logarithm, T& phase) {
+  magnitude = gate * (abs(x) + epsilon) + (1.0 - gate);
+  logarithm = log(magnitude);
+  phase = gate * pi * negative(x);
+}
+
+// The gradient of gate and input from those of logarithm and phase.
+template <class T>
+void gate_input_back(const T& x, const T& gate, const T& magnitude, const T& d_logarithm, const T& d_phase, T& d_gate,
+                     T* dx) {
+  const T d_magnitude = d_logarithm / magnitude;
+  d_gate += d_magnitude * (abs(x) + epsilon - 1.0) + d_phase * (pi * negative(x));
+  if (dx) *dx += d_magnitude * gate * sign(x);
+}
+
+inline Recipe recipe(Operation operation) {
+  Recipe r;
+  r.optimiser = Adam{.learning_rate = 5e-3};
+  r.regularisers = {operation == Operation::Divide ? Regulariser::l1(1e-9, 1e-7) : Regulariser::l1(1e-7, 1e-5)};
+  return r;
+}
+
+inline constexpr Operation operations[] = {Operation::Multiply, Operation::Divide};
+
+// prod x^W for real W and decided gates. Whole powers carry their sign; of the others the magnitude is raised and the
+// phases are collected in one cosine.
+inline Expression ideal(Readout& r, int o, int first_gate) {
+  std::vector<Power> powers;
+  Expression phase = 0.0;
+  for (int i = 0; i < r.inputs(); ++i) {
+    const double w = r.snap_to_whole(r.weight(i * r.outputs() + o), "W_re");
+    if (w == 0) continue;
+    const double gate = r.snap(r.weight(first_gate + i), {0, 1}, "gate");
+    const bool whole = w == std::round(w) && gate == 1;
+    powers.push_back({whole ? r.x(i) : gate * abs(r.x(i)) + (1 - gate), w});
+    if (!whole) phase += w * (gate * negative(r.x(i)));
+  }
+  return product_of_powers(powers) * cos(pi * phase);
+}
+
+}  // namespace npu
+
+struct RealNpu {
+  static constexpr ParameterInfo parameters[] = {
+      {"W_re", per_input_and_output, {Start::Kind::XavierUniform}, {}, "the power of each input"},
+      {"g", per_input, npu::gate_start, {}, "gate: 1 uses the input, 0 replaces it by 1"},
+  };
+  static constexpr Quantity weights_info[] = {
+      {"W_re", per_input_and_output, "W_re as it is", true},
+      {"gate", per_input, "g clamped to [0, 1]"},
+  };
+  static constexpr Quantity steps[] = {
+      {"magnitude r", per_input, "gate*(|x| + eps) + 1 - gate"},
+      {"logarithm", per_input, "ln(r)"},
+      {"phase k", per_input, "pi*gate where x < 0, else 0"},
+      {"size", per_output, "exp(sum_i W_re_io*logarithm_i)"},
+      {"sine", per_output, "sin(sum_i W_re_io*k_i)"},
+  };
+
+  static constexpr std::string_view differences[] = {
+      "The gate is clamped in the forward pass only; the stored g drifts outside [0, 1], where only the L1 penalty moves "
+      "it, and comes back thousands of iterations later. The published success rates depend on it.",
+      "eps is the float32 machine epsilon, added to |x| before gating.",
+      "L1 is a plain sum over W_re and the raw g; its strength grows tenfold at iterations 10000 and 20000 and then stays.",
+      "Two equations of the paper's draft attach the phase to positive inputs; it belongs to negative ones.",
+  };
+  static constexpr ModuleInfo info{
+      .name = "RealNPU",
+      .title = "Neural Power Unit, real",
+      .citation = "Heim, Pevný, Šmídl: Neural Power Units, NeurIPS 2020",
+      .formula = "r_i = g_i*(|x_i| + eps) + 1 - g_i; k_i = pi*g_i where x_i < 0, else 0; "
+                 "y_o = exp(sum_i W_re_io*ln(r_i))*cos(sum_i W_re_io*k_i); g clamped to [0, 1], eps = 1.1920929e-7",
+      .learned = "the power of each input (1 multiplies, -1 divides, 0.5 takes the root) and which inputs matter",
+      .differences = differences,
+      .unusual_inputs = "0 and denormals count as eps (a gate of 0 makes them 1); NaN gives NaN; an infinite input gives "
+                        "infinity or 0 by its power, NaN with power or gate 0; phases are reduced safely, so the cosine "
+                        "stays within [-1, 1].",
+      .parameters = parameters,
+      .weights = weights_info,
+      .steps = steps,
+      .operations = npu::operations,
+      .recipe = npu::recipe,
+  };
+
+  template <class T, class Shape>
+  static void weights(const Shape& s, const T* p, T* w) {
+    const int n = s.inputs * s.outputs;
+    for (int k = 0; k < n; ++k) w[k] = p[k];
+    for (int i = 0; i < s.inputs; ++i) w[n + i] = min(1.0, max(0.0, p[n + i]));
+  }
+
+  template <class T, class Shape>
+  static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* step) {
+    const T *W = w, *gate = w + s.inputs * s.outputs;
+    T *magnitude = step, *logarithm = magnitude + s.inputs, *phase = logarithm + s.inputs, *size = phase + s.inputs,
+      *sine = size + s.outputs;
+    for (int i = 0; i < s.inputs; ++i) npu::gate_input(x[i], gate[i], magnitude[i], logarithm[i], phase[i]);
+    for (int o = 0; o < s.outputs; ++o) {
+      T log_sum = 0.0, angle = 0.0;
+      for (int i = 0; i < s.inputs; ++i) {
+        log_sum += W[i * s.outputs + o] * logarithm[i];
+        angle += W[i * s.outputs + o] * phase[i];
+      }
+      const auto circle = sincos(angle);
+      size[o] = exp(log_sum);
+      sine[o] = circle.sin;
+      y[o] = size[o] * circle.cos;
+    }
+  }
+
+  template <class T, class Shape>
+  static void backward(const Shape& s, const T* /*p*/, const T* w, const T* x, const T* y, const T* step, const T* dy,
+                       T* dx, T* /*dp*/, T* dw) {
+    const T *W = w, *gate = w + s.inputs * s.outputs;
+    T *dW = dw, *d_gate = dw + s.inputs * s.outputs;
+    const T *magnitude = step, *logarithm = magnitude + s.inputs, *phase = logarithm + s.inputs,
+            *size = phase + s.inputs, *sine = size + s.outputs;
+    for (int i = 0; i < s.inputs; ++i) {
+      T d_logarithm = 0.0, d_phase = 0.0;
+      for (int o = 0; o < s.outputs; ++o) {
+        const int k = i * s.outputs + o;
+        const T d_log_sum = dy[o] * y[o], d_angle = -(dy[o] * size[o] * sine[o]);
+        dW[k] += d_log_sum * logarithm[i] + d_angle * phase[i];
+        d_logarithm += d_log_sum * W[k];
+        d_phase += d_angle * W[k];
+      }
+      npu::gate_input_back(x[i], gate[i], magnitude[i], d_logarithm, d_phase, d_gate[i], dx ? dx + i : nullptr);
+    }
+  }
+
+  // The gate's gradient passes on the closed interval [0, 1].
+  template <class T, class Shape>
+  static void pull_back(const Shape& s, const T* p, const T* /*w*/, const T* dw, T* dp) {
+    const int n = s.inputs * s.outputs;
+    for (int k = 0; k < n; ++k) dp[k] += dw[k];
+    for (int k = n; k < n + s.inputs; ++k) dp[k] += where(p[k] >= 0.0, where(p[k] <= 1.0, dw[k], 0.0), 0.0);
+  }
+
+  static Expression ideal(Readout& r, int o) { return npu::ideal(r, o, r.inputs() * r.outputs()); }
+};
+
+}  // namespace nalm

@@ -1,0 +1,50 @@
+// The compiled form of a module: one table of functions per instruction set and number type.
+//
+// All arrays are in lane layout: value k of lane l stands at [k * lanes + l], and is aligned for vector loads. A batch is
+// x[sample][input][lane] and y[sample][output][lane].
+#pragma once
+
+#include "nalm/module.hpp"
+
+namespace nalm {
+
+template <class S>
+struct LayerKernels {
+  // Effective weights from raw parameters, once per iteration.
+  void (*weights)(const LayerShape&, const S* p, S* w);
+
+  // Outputs of a batch. The steps of sample k are kept at step + k * step_stride; a stride of 0 keeps only the last.
+  void (*forward)(const LayerShape&, const S* p, const S* w, const S* x, S* y, S* step, int step_stride, int samples);
+
+  // Adds to dp and dw (and to dx, unless null) the gradient of a loss whose gradient with respect to y is dy.
+  void (*backward)(const LayerShape&, const S* p, const S* w, const S* x, const S* y, const S* step, int step_stride,
+                   const S* dy, S* dx, S* dp, S* dw, int samples);
+
+  // forward and backward in one for the squared error: dy = (y - t) * scale. For a layer that is the whole network;
+  // same bits as the two calls above.
+  void (*learn)(const LayerShape&, const S* p, const S* w, const S* x, const S* t, double scale, S* step, S* dp, S* dw,
+                int samples);
+
+  // Sum over the batch and the outputs of (y - t)^2 in double, one sum per lane, added to sums.
+  void (*squared_error)(const LayerShape&, const S* p, const S* w, const S* x, const S* t, S* y, S* step, double* sums,
+                        int samples);
+
+  // Adds the gradient of the raw parameters that follows from that of the effective weights.
+  void (*pull_back)(const LayerShape&, const S* p, const S* w, const S* dw, S* dp);
+};
+
+struct ModuleKernels {
+  LayerKernels<float> in_float;
+  LayerKernels<double> in_double;
+
+  template <class S>
+  const LayerKernels<S>& of() const {
+    if constexpr (sizeof(S) == sizeof(float)) {
+      return in_float;
+    } else {
+      return in_double;
+    }
+  }
+};
+
+}  // namespace nalm

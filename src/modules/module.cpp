@@ -1,0 +1,172 @@
+#include "nalm/module.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "modules/registry.hpp"
+
+namespace nalm {
+
+double Regulariser::coefficient(long e) const {
+  const double iteration = static_cast<double>(e);
+  switch (kind) {
+    case Kind::Sparsity:
+      if (end <= start) return iteration >= start ? strength : 0;
+      return strength * std::clamp((iteration - start) / (end - start), 0.0, 1.0);
+    case Kind::Saturate: return iteration > start ? strength : 0;
+    case Kind::L1: {
+      double beta = strength;
+      // Multiplied step by step, as a training loop would.
+      for (double at = every; every > 0 && at <= iteration && beta < limit; at += every) beta *= growth;
+      return limit > 0 ? std::min(beta, limit) : beta;
+    }
+  }
+  return 0;
+}
+
+std::string_view name_of(Operation operation) {
+  switch (operation) {
+    case Operation::Add: return "add";
+    case Operation::Subtract: return "sub";
+    case Operation::Multiply: return "mul";
+    case Operation::Divide: return "div";
+  }
+  return "";
+}
+
+double Readout::snap(double value, std::initializer_list<double> discrete_values, std::string_view what) {
+  for (double d : discrete_values) {
+    if (std::fabs(value - d) < 1e-3) return d;
+  }
+  discrete = false;
+  const std::string note = fmt::format("{} = {:.6g} is not a discrete value", what, value);
+  if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  return value;
+}
+
+double Readout::snap_to_whole(double value, std::string_view what) {
+  return snap(value, {std::round(value) + 0.0}, what);
+}
+
+Expression product_of_powers(const std::vector<Power>& powers) {
+  Expression above = 1.0, below = 1.0;
+  for (const Power& p : powers) {
+    if (p.exponent > 0) above *= pow(p.base, p.exponent);
+    if (p.exponent < 0) below *= pow(p.base, -p.exponent);
+    if (std::isnan(p.exponent)) above *= p.exponent;
+  }
+  return above / below;
+}
+
+int paths(const ModuleInfo& module, const LayerShape& shape) {
+  return module.path_option < 0 ? 0 : static_cast<int>(shape.options[static_cast<std::size_t>(module.path_option)]);
+}
+
+int size_of(const ModuleInfo& module, const Axes& axes, const LayerShape& shape) {
+  return size_of(axes, shape.inputs, shape.outputs, paths(module, shape));
+}
+
+bool is_present(const ParameterInfo& parameter, const LayerShape& shape) {
+  const Condition& c = parameter.condition;
+  return c.option < 0 || shape.options[static_cast<std::size_t>(c.option)] == c.value;
+}
+
+int parameter_count(const ModuleInfo& module, const LayerShape& shape) {
+  int count = 0;
+  for (const ParameterInfo& p : module.parameters) count += is_present(p, shape) ? size_of(module, p.axes, shape) : 0;
+  return count;
+}
+
+int quantity_count(const ModuleInfo& module, std::span<const Quantity> quantities, const LayerShape& shape) {
+  int count = 0;
+  for (const Quantity& q : quantities) count += size_of(module, q.axes, shape);
+  return count;
+}
+
+std::vector<int> dimensions(const ModuleInfo& module, const ParameterInfo& parameter, const LayerShape& shape) {
+  std::vector<int> result;
+  for (int k = 0; k < parameter.axes.count; ++k) {
+    const Axis axis = parameter.axes.axis[static_cast<std::size_t>(k)];
+    const int size = axis_size(axis, shape.inputs, shape.outputs, paths(module, shape));
+    if (axis == Axis::Comparison && size == 1) continue;
+    result.push_back(size);
+  }
+  return result;
+}
+
+std::vector<const ModuleInfo*> all_modules() {
+  std::vector<const ModuleInfo*> result;
+  for (const ModuleEntry* entry : module_entries()) result.push_back(entry->info);
+  return result;
+}
+
+const ModuleEntry& entry_of(const ModuleInfo& module) {
+  for (const ModuleEntry* entry : module_entries()) {
+    if (entry->info == &module) return *entry;
+  }
+  // A ModuleInfo is only ever obtained from the list.
+  std::abort();
+}
+
+namespace {
+
+bool same_ignoring_case(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
+    return std::tolower(x) == std::tolower(y);
+  });
+}
+
+}  // namespace
+
+Result<const ModuleInfo*> find_module(std::string_view name) {
+  std::string known;
+  for (const ModuleInfo* module : all_modules()) {
+    if (same_ignoring_case(name, module->name) ||
+        (!module->other_name.empty() && same_ignoring_case(name, module->other_name))) {
+      return module;
+    }
+    known += (known.empty() ? "" : ", ") + std::string(module->name);
+  }
+  return Error{fmt::format("\"{}\" is not a module; the modules are {}.", name, known)};
+}
+
+LayerShape default_shape(const ModuleInfo& module, int inputs, int outputs) {
+  LayerShape shape{inputs, outputs, {}};
+  for (std::size_t k = 0; k < module.options.size(); ++k) shape.options[k] = module.options[k].standard;
+  return shape;
+}
+
+Status check_shape(const ModuleInfo& module, const LayerShape& shape) {
+  constexpr int most = 1 << 20;
+  if (shape.inputs < 1 || shape.inputs > most) {
+    return Error{fmt::format("{}: a layer needs at least 1 input and at most {}, not {}.", module.name, most, shape.inputs)};
+  }
+  if (shape.outputs < 1 || shape.outputs > most) {
+    return Error{fmt::format("{}: a layer needs at least 1 output and at most {}, not {}.", module.name, most, shape.outputs)};
+  }
+  if (shape.outputs % module.outputs_multiple_of != 0) {
+    return Error{fmt::format("{}: the number of outputs must be a multiple of {}, not {}.", module.name,
+                             module.outputs_multiple_of, shape.outputs)};
+  }
+  for (std::size_t k = 0; k < module.options.size(); ++k) {
+    const OptionInfo& option = module.options[k];
+    const double value = shape.options[k];
+    if (!option.choices[0].empty()) continue;
+    if (!std::isfinite(value) || value < option.lowest || value > 1e6 || (option.whole && value != std::floor(value))) {
+      return Error{fmt::format("{}: option \"{}\" must be a {}number from {} to 1e6, not {}.", module.name, option.name,
+                               option.whole ? "whole " : "", option.lowest, value)};
+    }
+  }
+  // Counts are held in int; a layer this large would not fit in memory anyway.
+  const double values = static_cast<double>(shape.inputs) * shape.outputs * std::max(1, paths(module, shape));
+  if (values > 1e8) {
+    return Error{fmt::format("{}: {} inputs by {} outputs is more than 1e8 weights; make the layer smaller.", module.name,
+                             shape.inputs, shape.outputs)};
+  }
+  return Done{};
+}
+
+}  // namespace nalm

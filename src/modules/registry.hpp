@@ -1,0 +1,33 @@
+// A module as the program sees it: what it says about itself, its formulas, and its compiled kernels.
+#pragma once
+
+#include <span>
+
+#include "modules/kernels.hpp"
+#include "simd/compiled_targets.hpp"
+
+namespace nalm {
+
+struct ModuleEntry {
+  const ModuleInfo* info;
+
+  // The module's own forward pass, over formulas (the literal readout) and over plain numbers (explain).
+  void (*formula)(const LayerShape&, const Expression* p, const Expression* w, const Expression* x, Expression* y,
+                  Expression* step);
+  void (*numbers)(const LayerShape&, const double* p, const double* w, const double* x, double* y, double* step);
+  void (*weights)(const LayerShape&, const double* p, double* w);
+  Expression (*ideal)(Readout&, int output);
+
+  // One per compiled SIMD target, in the order of simd::targets().
+  std::span<const ModuleKernels* const> kernels;
+};
+
+// Generated from nalm/modules/modules.list.
+std::span<const ModuleEntry* const> module_entries();
+
+const ModuleEntry& entry_of(const ModuleInfo& module);
+
+}  // namespace nalm
+
+#define NALM_DECLARE_KERNELS(target) extern const ModuleKernels NALM_KERNELS_NAME(target);
+#define NALM_KERNELS_POINTER(target) &NALM_KERNELS_NAME(target),

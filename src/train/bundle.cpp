@@ -1,0 +1,206 @@
+#include "train/bundle.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "train/start_values.hpp"
+
+namespace nalm {
+
+StackRecipe StackRecipe::of(const Stack& stack, Operation operation) {
+  StackRecipe result;
+  for (const LayerSpec& spec : stack) {
+    result.whole = spec.module->recipe(operation);
+    result.layers.push_back(result.whole.regularisers);
+  }
+  result.whole.regularisers.clear();
+  return result;
+}
+
+template <class S>
+Bundle<S>::Bundle(const Stack& stack, StackRecipe recipe, const simd::Target& target)
+    : network_(stack, target),
+      recipe_(std::move(recipe)),
+      validation_error_(static_cast<std::size_t>(network_.lanes()), std::numeric_limits<double>::infinity()),
+      per_lane_(static_cast<std::size_t>(network_.lanes())),
+      history_(static_cast<std::size_t>(network_.lanes())),
+      streams_(static_cast<std::size_t>(network_.lanes())) {
+  recipe_.layers.resize(stack.size());
+  const Optimiser& optimiser = recipe_.whole.optimiser;
+  const S first = optimiser.kind == Optimiser::Kind::RmsProp ? static_cast<S>(optimiser.rms_prop.first_accumulator) : S(0);
+  for (int k = 0; k < network_.layer_count(); ++k) {
+    const std::size_t size = static_cast<std::size_t>(network_.values(k).count) * per_lane_.size();
+    state_.push_back({AlignedVector<S>(size, S(0)), AlignedVector<S>(size, first)});
+  }
+}
+
+template <class S>
+void Bundle<S>::start(int lane, std::shared_ptr<StartStream> stream) {
+  for (int k = 0; k < network_.layer_count(); ++k) {
+    const LayerSpec& spec = network_.spec(k);
+    network_.set_parameters(lane, k, start_values(*spec.module, spec.shape, *stream));
+  }
+  streams_[static_cast<std::size_t>(lane)] = std::move(stream);
+}
+
+template <class S>
+void Bundle<S>::step(const S* x, const S* t, int samples) {
+  network_.update_weights();
+  network_.clear_gradients();
+  network_.learn(x, t, samples, 2.0 / (static_cast<double>(samples) * network_.outputs()));
+  network_.pull_back();
+  regularise();
+  clip();
+  optimise();
+  clamp();
+  reinitialise_where_stuck();
+  ++iteration_;
+}
+
+template <class S>
+void Bundle<S>::regularise() {
+  const StepKernels<S>& kernels = network_.step_kernels();
+  const std::size_t lanes = per_lane_.size();
+  for (int k = 0; k < network_.layer_count(); ++k) {
+    for (const Regulariser& r : recipe_.layers[static_cast<std::size_t>(k)]) {
+      const double coefficient = r.coefficient(iteration_);
+      if (coefficient == 0) continue;
+      if (r.kind == Regulariser::Kind::Saturate) {
+        for (std::size_t l = 0; l < lanes; ++l) per_lane_[l] = validation_error_[l] < 1 ? S(1) : S(0);
+      }
+      const LayerSpec& spec = network_.spec(k);
+      const auto values = network_.values(k);
+      std::size_t offset = 0;
+      for (const ParameterInfo& parameter : spec.module->parameters) {
+        if (!is_present(parameter, spec.shape)) continue;
+        const int n = size_of(*spec.module, parameter.axes, spec.shape);
+        const S* p = values.parameters + offset;
+        S* gradient = values.gradients + offset;
+        offset += static_cast<std::size_t>(n) * lanes;
+        if (!r.parameter.empty() && r.parameter != parameter.name) continue;
+        switch (r.kind) {
+          case Regulariser::Kind::Sparsity: kernels.sparsity(p, gradient, n, coefficient / n); break;
+          case Regulariser::Kind::Saturate: kernels.saturate(p, gradient, n, coefficient / n, per_lane_.data()); break;
+          case Regulariser::Kind::L1: kernels.l1(p, gradient, n, coefficient); break;
+        }
+      }
+    }
+  }
+}
+
+template <class S>
+void Bundle<S>::clip() {
+  const StepKernels<S>& kernels = network_.step_kernels();
+  if (recipe_.whole.clip_value) {
+    for (int k = 0; k < network_.layer_count(); ++k) {
+      kernels.clip_value(network_.values(k).gradients, network_.values(k).count, *recipe_.whole.clip_value);
+    }
+  }
+  if (recipe_.whole.clip_norm) {
+    std::fill(per_lane_.begin(), per_lane_.end(), S(0));
+    for (int k = 0; k < network_.layer_count(); ++k) {
+      kernels.add_squares(network_.values(k).gradients, network_.values(k).count, per_lane_.data());
+    }
+    kernels.norm_to_factor(per_lane_.data(), *recipe_.whole.clip_norm);
+    for (int k = 0; k < network_.layer_count(); ++k) {
+      kernels.multiply(network_.values(k).gradients, network_.values(k).count, per_lane_.data());
+    }
+  }
+}
+
+template <class S>
+void Bundle<S>::optimise() {
+  const StepKernels<S>& kernels = network_.step_kernels();
+  const Optimiser& optimiser = recipe_.whole.optimiser;
+  AdamStep adam{};
+  if (optimiser.kind == Optimiser::Kind::Adam) {
+    const Adam& a = optimiser.adam;
+    const double n = static_cast<double>(iteration_ + 1);
+    adam = {a.beta1, a.beta2, a.epsilon, a.learning_rate / (1 - std::pow(a.beta1, n)), std::sqrt(1 - std::pow(a.beta2, n))};
+  }
+  for (int k = 0; k < network_.layer_count(); ++k) {
+    const auto values = network_.values(k);
+    OptimiserState& state = state_[static_cast<std::size_t>(k)];
+    if (optimiser.kind == Optimiser::Kind::Adam) {
+      kernels.adam(values.parameters, values.gradients, state.m.data(), state.v.data(), values.count, adam);
+    } else {
+      kernels.rms_prop(values.parameters, values.gradients, state.v.data(), values.count, optimiser.rms_prop);
+    }
+  }
+}
+
+template <class S>
+void Bundle<S>::clamp() {
+  for (int k = 0; k < network_.layer_count(); ++k) {
+    const LayerSpec& spec = network_.spec(k);
+    S* p = network_.values(k).parameters;
+    for (const ParameterInfo& parameter : spec.module->parameters) {
+      if (!is_present(parameter, spec.shape)) continue;
+      const int n = size_of(*spec.module, parameter.axes, spec.shape);
+      if (parameter.clamp) network_.step_kernels().clamp(p, n, parameter.clamp->lo, parameter.clamp->hi);
+      p += static_cast<std::size_t>(n) * per_lane_.size();
+    }
+  }
+}
+
+template <class S>
+void Bundle<S>::set_validation_error(int lane, double error) {
+  validation_error_[static_cast<std::size_t>(lane)] = error;
+}
+
+template <class S>
+void Bundle<S>::reinitialise_where_stuck() {
+  if (!recipe_.whole.reinitialise) return;
+  const Reinitialise& rule = *recipe_.whole.reinitialise;
+  const bool check = iteration_ > 0 && iteration_ % rule.every == 0;
+  for (std::size_t l = 0; l < history_.size(); ++l) {
+    history_[l].add(validation_error_[l]);
+    if (!check || history_[l].size <= rule.more_than || !streams_[l]) continue;
+    if (history_[l].is_stuck(rule.error_above)) {
+      start(static_cast<int>(l), streams_[l]);
+      history_[l] = {};
+    }
+  }
+}
+
+template <class S>
+void Bundle<S>::History::add(double value) {
+  // NaN never equals itself; such a run is lost anyway, and a run of length one per iteration would only waste memory.
+  if (!runs.empty() && (runs.back().first == value || (std::isnan(value) && std::isnan(runs.back().first)))) {
+    ++runs.back().second;
+  } else {
+    runs.push_back({value, 1});
+  }
+  ++size;
+}
+
+template <class S>
+bool Bundle<S>::History::is_stuck(double error_above) const {
+  const long half = size / 2;
+  double first = 0, second = 0;
+  long seen = 0;
+  for (const auto& [value, count] : runs) {
+    const long in_first = std::clamp(half - seen, 0L, count);
+    if (in_first > 0) first += value * static_cast<double>(in_first);
+    if (count > in_first) second += value * static_cast<double>(count - in_first);
+    seen += count;
+  }
+  const double n1 = static_cast<double>(half), n2 = static_cast<double>(size - half);
+  first /= n1;
+  second /= n2;
+  if (!(second > error_above)) return false;
+  double spread = 0;
+  seen = 0;
+  for (const auto& [value, count] : runs) {
+    const long in_second = count - std::clamp(half - seen, 0L, count);
+    spread += (value - second) * (value - second) * static_cast<double>(in_second);
+    seen += count;
+  }
+  return first <= second + std::sqrt(spread / n2);
+}
+
+template class Bundle<float>;
+template class Bundle<double>;
+
+}  // namespace nalm

@@ -1,0 +1,75 @@
+// Training of a bundle: a network per lane, advanced in lockstep by one recipe.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/random.hpp"
+#include "nalm/recipe.hpp"
+#include "train/network.hpp"
+
+namespace nalm {
+
+// The recipe of a stack: optimiser and clipping for the whole, regularisers per layer.
+struct StackRecipe {
+  Recipe whole;
+  std::vector<std::vector<Regulariser>> layers;
+
+  // Each layer regularised as its module asks; everything else as the last layer's module asks.
+  static StackRecipe of(const Stack& stack, Operation operation);
+};
+
+template <class S>
+class Bundle {
+ public:
+  Bundle(const Stack& stack, StackRecipe recipe, const simd::Target& target);
+
+  Network<S>& network() { return network_; }
+  const Network<S>& network() const { return network_; }
+  const StackRecipe& recipe() const { return recipe_; }
+  int lanes() const { return network_.lanes(); }
+  long iteration() const { return iteration_; }
+
+  // Fresh start values for one run; the stream is kept for re-initialisation.
+  void start(int lane, std::shared_ptr<StartStream> stream);
+
+  // One iteration on a batch in lane layout.
+  void step(const S* x, const S* t, int samples);
+
+  // The validation error that iNALU's regulariser and re-initialisation look at, until the next one comes.
+  void set_validation_error(int lane, double error);
+
+ private:
+  void regularise();
+  void clip();
+  void optimise();
+  void clamp();
+  void reinitialise_where_stuck();
+
+  // Errors of past iterations of one run, as (value, how often in a row).
+  struct History {
+    std::vector<std::pair<double, long>> runs;
+    long size = 0;
+    void add(double value);
+    bool is_stuck(double error_above) const;
+  };
+
+  Network<S> network_;
+  StackRecipe recipe_;
+  long iteration_ = 0;
+  struct OptimiserState {
+    AlignedVector<S> m, v;
+  };
+  std::vector<OptimiserState> state_;
+  std::vector<double> validation_error_;
+  AlignedVector<S> per_lane_;  // scratch: one value per lane
+  std::vector<History> history_;
+  std::vector<std::shared_ptr<StartStream>> streams_;
+};
+
+extern template class Bundle<float>;
+extern template class Bundle<double>;
+
+}  // namespace nalm

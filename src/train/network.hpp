@@ -1,0 +1,78 @@
+// A stack of layers for a bundle of runs: one run per SIMD lane, all with the same architecture.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "base/aligned.hpp"
+#include "modules/registry.hpp"
+#include "nalm/model.hpp"
+#include "simd/dispatch.hpp"
+#include "train/step_kernels.hpp"
+
+namespace nalm {
+
+// S is float or double. Arrays passed in are in lane layout (modules/kernels.hpp) and aligned to 64 bytes.
+template <class S>
+class Network {
+ public:
+  Network(const Stack& stack, const simd::Target& target);
+
+  int lanes() const { return lanes_; }
+  int inputs() const { return layers_.front().spec.shape.inputs; }
+  int outputs() const { return layers_.back().spec.shape.outputs; }
+  int layer_count() const { return static_cast<int>(layers_.size()); }
+  const LayerSpec& spec(int layer) const { return layers_[static_cast<std::size_t>(layer)].spec; }
+  const StepKernels<S>& step_kernels() const { return *step_kernels_; }
+
+  // Raw parameters of one run. update_weights() must follow before anything is computed.
+  void set_parameters(int lane, int layer, std::span<const double> values);
+  std::vector<double> parameters(int lane, int layer) const;
+  std::vector<double> gradients(int lane, int layer) const;
+  Model model(int lane) const;
+
+  void update_weights();
+  void predict(const S* x, S* y, int samples);
+
+  void clear_gradients();
+  // Adds the gradient of scale/2 * sum of (y - t)^2 with respect to the effective weights ...
+  void learn(const S* x, const S* t, int samples, double scale);
+  // ... and turns it into that of the raw parameters.
+  void pull_back();
+
+  // Sum of (y - t)^2 per lane, in double.
+  void squared_error(const S* x, const S* t, int samples, std::span<double> sums);
+
+  // For the optimiser: the values of one layer in lane layout.
+  struct Values {
+    S* parameters;
+    S* gradients;
+    int count;
+  };
+  Values values(int layer);
+
+ private:
+  // Samples that go through all layers before the next ones: small enough to stay in the first-level cache.
+  static constexpr int tile = 32;
+
+  struct LayerState {
+    LayerSpec spec;
+    const LayerKernels<S>* kernels;
+    int parameter_count, weight_count, step_count;
+    AlignedVector<S> p, w, dp, dw;
+    AlignedVector<S> y, dy, step;  // of one tile
+  };
+
+  std::size_t at(int value) const { return static_cast<std::size_t>(value) * static_cast<std::size_t>(lanes_); }
+  void forward_tile(const S* x, int samples);
+
+  int lanes_;
+  const StepKernels<S>* step_kernels_;
+  std::vector<LayerState> layers_;
+  AlignedVector<double> sums_;
+};
+
+extern template class Network<float>;
+extern template class Network<double>;
+
+}  // namespace nalm

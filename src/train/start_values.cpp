@@ -1,0 +1,45 @@
+#include "train/start_values.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace nalm {
+
+double nac_range(int fan) {
+  const double wanted = 2.0 / std::max(fan, 5);
+  const auto variance = [](double r) { return (1 - std::tanh(r) / r) * (r - std::tanh(r / 2)) / (2 * r); };
+  double lo = 1e-12, hi = 10;
+  for (int k = 0; k < 200 && hi - lo > 1e-15 * hi; ++k) {
+    const double middle = (lo + hi) / 2;
+    (variance(middle) < wanted ? lo : hi) = middle;
+  }
+  return (lo + hi) / 2;
+}
+
+std::vector<double> start_values(const ModuleInfo& module, const LayerShape& shape, StartStream& stream) {
+  std::vector<double> values;
+  const int fan = shape.inputs + shape.outputs;
+  for (const ParameterInfo& parameter : module.parameters) {
+    if (!is_present(parameter, shape)) continue;
+    std::vector<double> tensor(static_cast<std::size_t>(size_of(module, parameter.axes, shape)));
+    const auto symmetric = [&](double r) { stream.uniform(tensor, -r, r); };
+    switch (const Start& start = parameter.start; start.kind) {
+      case Start::Kind::Constant: std::fill(tensor.begin(), tensor.end(), start.a); break;
+      case Start::Kind::Uniform: stream.uniform(tensor, start.a, start.b); break;
+      case Start::Kind::Normal: stream.normal(tensor, start.a, start.b); break;
+      case Start::Kind::XavierUniform: symmetric(std::sqrt(6.0 / fan)); break;
+      case Start::Kind::XavierNormal: {
+        const std::vector<int> dims = dimensions(module, parameter, shape);
+        const int rows_and_columns = dims.back() + (dims.size() > 1 ? dims[dims.size() - 2] : 1);
+        stream.normal(tensor, 0, std::sqrt(2.0 / rows_and_columns));
+        break;
+      }
+      case Start::Kind::Nau: symmetric(std::min(0.5, std::sqrt(6.0 / fan))); break;
+      case Start::Kind::Nac: symmetric(nac_range(fan)); break;
+    }
+    values.insert(values.end(), tensor.begin(), tensor.end());
+  }
+  return values;
+}
+
+}  // namespace nalm
