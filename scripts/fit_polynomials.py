@@ -91,10 +91,9 @@ def away(x):
 # exp(r) = 1 + r + r^2 P(r) on |r| <= ln(2)/2
 report("exp", *remez(lambda x: (away(x).exp() - 1 - away(x)) / away(x) ** 2, lambda x: away(x) ** 2 + tiny,
                      -half_ln2, half_ln2, 4))
-# log(1+f) = f - f^2/2 + f^3 P(f) for 1+f in [sqrt(1/2), sqrt(2)]
+# log(1+f) = f + f^2 P(f) for 1+f in [sqrt(1/2), sqrt(2)]
 lo, hi = D("0.5").sqrt() - 1, D(2).sqrt() - 1
-report("log", *remez(lambda x: ((1 + away(x)).ln() - away(x) + away(x) ** 2 / 2) / away(x) ** 3,
-                     lambda x: away(x) ** 2 + tiny, lo, hi, 7))
+report("log", *remez(lambda x: ((1 + away(x)).ln() - away(x)) / away(x) ** 2, lambda x: abs(away(x)) + tiny, lo, hi, 8))
 # sin(r) = r + r^3 P(r^2), cos(r) = 1 - r^2/2 + r^4 P(r^2) on |r| <= pi/4, as functions of z = r^2
 z = (PI / 4 * D("1.01")) ** 2
 report("sin", *remez(lambda t: (sin(away(t).sqrt()) / away(t).sqrt() - 1) / away(t), lambda t: away(t), tiny, z, 2))
@@ -102,7 +101,7 @@ report("cos", *remez(lambda t: (cos(away(t).sqrt()) - 1 + away(t) / 2) / away(t)
                      2))
 # pi/2 and ln(2) in pieces whose products with small integers are exact in float
 value, parts = PI / 2, []
-for bits in (11, 11, 11, 24):
+for bits in (11, 11, 24):
     exponent = 0
     while value / D(2) ** exponent < 1:
         exponent -= 1

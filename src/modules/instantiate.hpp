@@ -14,6 +14,10 @@ struct FixedShape {
   const std::array<double, max_options>& options;
 };
 
+// Everything that is called inside is compiled into the function: a module's author writes plain functions, and the
+// batch loop becomes one piece of code that keeps its values in registers.
+#define NALM_FLATTEN __attribute__((flatten))
+
 template <int I, int O, class Quantities>
 constexpr int fixed_count(const Quantities& quantities) {
   int count = 0;
@@ -27,6 +31,7 @@ concept HasSteps = requires { M::steps; };
 template <class M, class S>
 struct Kernels {
   using T = Lanes<S>;
+  static constexpr int block = 4;  // samples in flight
 
   static const T* lanes(const S* p) { return reinterpret_cast<const T*>(p); }
   static T* lanes(S* p) { return reinterpret_cast<T*>(p); }
@@ -36,9 +41,9 @@ struct Kernels {
     return M::info.path_option < 0 && s.inputs == 2 && s.outputs == 1;
   }
 
-  static void weights(const LayerShape& s, const S* p, S* w) { M::weights(s, lanes(p), lanes(w)); }
+  NALM_FLATTEN static void weights(const LayerShape& s, const S* p, S* w) { M::weights(s, lanes(p), lanes(w)); }
 
-  static void forward(const LayerShape& s, const S* p, const S* w, const S* x, S* y, S* step, int step_stride,
+  NALM_FLATTEN static void forward(const LayerShape& s, const S* p, const S* w, const S* x, S* y, S* step, int step_stride,
                       int samples) {
     const T *vx = lanes(x), *vp = lanes(p), *vw = lanes(w);
     T *vy = lanes(y), *vstep = lanes(step);
@@ -47,7 +52,7 @@ struct Kernels {
     }
   }
 
-  static void backward(const LayerShape& s, const S* p, const S* w, const S* x, const S* y, const S* step,
+  NALM_FLATTEN static void backward(const LayerShape& s, const S* p, const S* w, const S* x, const S* y, const S* step,
                        int step_stride, const S* dy, S* dx, S* dp, S* dw, int samples) {
     const T *vx = lanes(x), *vy = lanes(y), *vp = lanes(p), *vw = lanes(w), *vstep = lanes(step), *vdy = lanes(dy);
     T *vdx = dx ? lanes(dx) : nullptr, *vdp = lanes(dp), *vdw = lanes(dw);
@@ -65,7 +70,7 @@ struct Kernels {
     learn_any(s, lanes(p), lanes(w), lanes(x), lanes(t), scale, lanes(step), lanes(dp), lanes(dw), samples);
   }
 
-  static void learn_any(const LayerShape& s, const T* p, const T* w, const T* x, const T* t, double scale, T* step,
+  NALM_FLATTEN static void learn_any(const LayerShape& s, const T* p, const T* w, const T* x, const T* t, double scale, T* step,
                         T* dp, T* dw, int samples) {
     // The last 2 * outputs entries of the scratch hold y and dy of one sample.
     T *y = step, *dy = step + s.outputs, *kept = step + 2 * s.outputs;
@@ -77,25 +82,34 @@ struct Kernels {
   }
 
   template <int I, int O>
-  static void learn_fixed(const LayerShape& any, const T* p, const T* w, const T* x, const T* t, double scale, T* dp,
+  NALM_FLATTEN static void learn_fixed(const LayerShape& any, const T* p, const T* w, const T* x, const T* t, double scale, T* dp,
                           T* dw, int samples) {
+    const int blocks = samples / block;
+    learn_blocks<I, O, block>(any, p, w, x, t, scale, dp, dw, blocks);
+    const int done = blocks * block;
+    learn_blocks<I, O, 1>(any, p, w, x + done * I, t + done * O, scale, dp, dw, samples - done);
+  }
+
+  // N samples at a time, each with a sum of its own; the sums are added up at the end.
+  template <int I, int O, int N>
+  static void learn_blocks(const LayerShape& any, const T* p, const T* w, const T* x, const T* t, double scale, T* dp,
+                           T* dw, int blocks) {
+    using B = Lanes<S, N>;
     constexpr int P = fixed_count<I, O>(M::parameters), W = fixed_count<I, O>(M::weights_info), K = fixed_steps<I, O>();
     const FixedShape<I, O> s{any.options};
-    T local_p[P], local_w[W], local_dp[P], local_dw[W];
-    copy(p, local_p, P);
-    copy(w, local_w, W);
-    copy(dp, local_dp, P);
-    copy(dw, local_dw, W);
-    const T factor(scale);
-    for (int k = 0; k < samples; ++k) {
-      T sample[I], y[O], dy[O], step[K];
-      copy(x + k * I, sample, I);
+    B local_p[P], local_w[W], local_dp[P], local_dw[W];
+    for (int k = 0; k < P; ++k) local_p[k] = B::same(p[k]), local_dp[k] = B(0.0);
+    for (int k = 0; k < W; ++k) local_w[k] = B::same(w[k]), local_dw[k] = B(0.0);
+    const B factor(scale);
+    for (int k = 0; k < blocks; ++k, x += N * I, t += N * O) {
+      B sample[I], y[O], dy[O], step[K];
+      for (int i = 0; i < I; ++i) sample[i] = B::gather(x + i, I);
       M::forward(s, local_p, local_w, sample, y, step);
-      for (int o = 0; o < O; ++o) dy[o] = (y[o] - t[k * O + o]) * factor;
-      M::backward(s, local_p, local_w, sample, y, step, dy, static_cast<T*>(nullptr), local_dp, local_dw);
+      for (int o = 0; o < O; ++o) dy[o] = (y[o] - B::gather(t + o, O)) * factor;
+      M::backward(s, local_p, local_w, sample, y, step, dy, static_cast<B*>(nullptr), local_dp, local_dw);
     }
-    copy(local_dp, dp, P);
-    copy(local_dw, dw, W);
+    for (int k = 0; k < P; ++k) dp[k] += local_dp[k].sum();
+    for (int k = 0; k < W; ++k) dw[k] += local_dw[k].sum();
   }
 
   static void squared_error(const LayerShape& s, const S* p, const S* w, const S* x, const S* t, S* y, S* step,
@@ -103,33 +117,42 @@ struct Kernels {
     if constexpr (M::info.path_option < 0) {
       if (is_fixed(s)) return squared_error_fixed<2, 1>(s, lanes(p), lanes(w), lanes(x), lanes(t), sums, samples);
     }
-    DoubleSums sum(sums);
+    DoubleSums<1> sum;
     for (int k = 0; k < samples; ++k) {
       M::forward(s, lanes(p), lanes(w), lanes(x) + k * s.inputs, lanes(y), lanes(step));
       for (int o = 0; o < s.outputs; ++o) sum.add_square(lanes(y)[o] - lanes(t)[k * s.outputs + o]);
     }
-    sum.store(sums);
+    sum.add_to(sums);
   }
 
   template <int I, int O>
-  static void squared_error_fixed(const LayerShape& any, const T* p, const T* w, const T* x, const T* t, double* sums,
+  NALM_FLATTEN static void squared_error_fixed(const LayerShape& any, const T* p, const T* w, const T* x, const T* t, double* sums,
                                   int samples) {
-    constexpr int P = fixed_count<I, O>(M::parameters), W = fixed_count<I, O>(M::weights_info), K = fixed_steps<I, O>();
-    const FixedShape<I, O> s{any.options};
-    T local_p[P], local_w[W];
-    copy(p, local_p, P);
-    copy(w, local_w, W);
-    DoubleSums sum(sums);
-    for (int k = 0; k < samples; ++k) {
-      T sample[I], y[O], step[K];
-      copy(x + k * I, sample, I);
-      M::forward(s, local_p, local_w, sample, y, step);
-      for (int o = 0; o < O; ++o) sum.add_square(y[o] - t[k * O + o]);
-    }
-    sum.store(sums);
+    const int blocks = samples / block, done = blocks * block;
+    error_blocks<I, O, block>(any, p, w, x, t, sums, blocks);
+    error_blocks<I, O, 1>(any, p, w, x + done * I, t + done * O, sums, samples - done);
   }
 
-  static void pull_back(const LayerShape& s, const S* p, const S* w, const S* dw, S* dp) {
+  template <int I, int O, int N>
+  static void error_blocks(const LayerShape& any, const T* p, const T* w, const T* x, const T* t, double* sums,
+                           int blocks) {
+    using B = Lanes<S, N>;
+    constexpr int P = fixed_count<I, O>(M::parameters), W = fixed_count<I, O>(M::weights_info), K = fixed_steps<I, O>();
+    const FixedShape<I, O> s{any.options};
+    B local_p[P], local_w[W];
+    for (int k = 0; k < P; ++k) local_p[k] = B::same(p[k]);
+    for (int k = 0; k < W; ++k) local_w[k] = B::same(w[k]);
+    DoubleSums<N> sum;
+    for (int k = 0; k < blocks; ++k, x += N * I, t += N * O) {
+      B sample[I], y[O], step[K];
+      for (int i = 0; i < I; ++i) sample[i] = B::gather(x + i, I);
+      M::forward(s, local_p, local_w, sample, y, step);
+      for (int o = 0; o < O; ++o) sum.add_square(y[o] - B::gather(t + o, O));
+    }
+    sum.add_to(sums);
+  }
+
+  NALM_FLATTEN static void pull_back(const LayerShape& s, const S* p, const S* w, const S* dw, S* dp) {
     M::pull_back(s, lanes(p), lanes(w), lanes(dw), lanes(dp));
   }
 
@@ -138,10 +161,6 @@ struct Kernels {
   }
 
  private:
-  static HWY_INLINE void copy(const T* from, T* to, int n) {
-    for (int k = 0; k < n; ++k) to[k] = from[k];
-  }
-
   template <int I, int O>
   static constexpr int fixed_steps() {
     if constexpr (HasSteps<M>) {
@@ -152,35 +171,26 @@ struct Kernels {
   }
 
   // Squares are taken and summed in double, whatever the lanes are.
+  template <int N>
   class DoubleSums {
-    static constexpr int parts = static_cast<int>(T::count / Lanes<double>::count);
-
    public:
-    explicit DoubleSums(const double* from) {
-      for (int k = 0; k < parts; ++k) sum_[k] = Lanes<double>::load(from + k * Lanes<double>::count);
-    }
-    HWY_INLINE void add_square(T difference) {
-      if constexpr (parts == 1 && sizeof(S) == 8) {
-        sum_[0] += difference * difference;
-      } else if constexpr (parts == 1) {
-        const Lanes<double> d = hn::PromoteTo(Lanes<double>::D(), difference.v);
-        sum_[0] += d * d;
+    HWY_INLINE void add_square(const Lanes<S, N>& difference) {
+      if constexpr (sizeof(S) == 8) {
+        lower_ += difference * difference;
       } else {
-#if HWY_TARGET != HWY_SCALAR
-        const hn::Half<typename T::D> half;
-        const Lanes<double> lower = hn::PromoteTo(Lanes<double>::D(), hn::LowerHalf(half, difference.v));
-        const Lanes<double> upper = hn::PromoteTo(Lanes<double>::D(), hn::UpperHalf(half, difference.v));
-        sum_[0] += lower * lower;
-        sum_[1] += upper * upper;
-#endif
+        const Widened<N> wide = widen(difference);
+        lower_ += wide.lower * wide.lower;
+        if constexpr (T::count > Lanes<double>::count) upper_ += wide.upper * wide.upper;
       }
     }
-    void store(double* to) const {
-      for (int k = 0; k < parts; ++k) sum_[k].store(to + k * Lanes<double>::count);
+    void add_to(double* sums) const {
+      constexpr std::size_t half = Lanes<double>::count;
+      (Lanes<double>::load(sums) + lower_.sum()).store(sums);
+      if constexpr (T::count > half) (Lanes<double>::load(sums + half) + upper_.sum()).store(sums + half);
     }
 
    private:
-    Lanes<double> sum_[parts];
+    Lanes<double, N> lower_ = 0.0, upper_ = 0.0;
   };
 };
 

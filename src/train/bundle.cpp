@@ -116,8 +116,9 @@ void Bundle<S>::optimise() {
   AdamStep adam{};
   if (optimiser.kind == Optimiser::Kind::Adam) {
     const Adam& a = optimiser.adam;
-    const double n = static_cast<double>(iteration_ + 1);
-    adam = {a.beta1, a.beta2, a.epsilon, a.learning_rate / (1 - std::pow(a.beta1, n)), std::sqrt(1 - std::pow(a.beta2, n))};
+    beta1_power_ *= a.beta1;
+    beta2_power_ *= a.beta2;
+    adam = {a.beta1, a.beta2, a.epsilon, a.learning_rate / (1 - beta1_power_), std::sqrt(1 - beta2_power_)};
   }
   for (int k = 0; k < network_.layer_count(); ++k) {
     const auto values = network_.values(k);

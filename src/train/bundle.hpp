@@ -59,6 +59,7 @@ class Bundle {
   Network<S> network_;
   StackRecipe recipe_;
   long iteration_ = 0;
+  double beta1_power_ = 1, beta2_power_ = 1;  // Adam's beta^n
   struct OptimiserState {
     AlignedVector<S> m, v;
   };

@@ -49,8 +49,8 @@ struct NacAdd {
   template <class T, class Shape>
   static void forward(const Shape& s, const T* /*p*/, const T* W, const T* x, T* y, T* /*step*/) {
     for (int o = 0; o < s.outputs; ++o) {
-      T sum = 0.0;
-      for (int i = 0; i < s.inputs; ++i) sum += x[i] * W[i * s.outputs + o];
+      T sum = x[0] * W[o];
+      for (int i = 1; i < s.inputs; ++i) sum += x[i] * W[i * s.outputs + o];
       y[o] = sum;
     }
   }

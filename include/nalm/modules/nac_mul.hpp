@@ -62,8 +62,8 @@ struct NacMul {
       logarithm[i] = log(magnitude[i]);
     }
     for (int o = 0; o < s.outputs; ++o) {
-      T sum = 0.0;
-      for (int i = 0; i < s.inputs; ++i) sum += W[i * s.outputs + o] * logarithm[i];
+      T sum = W[o] * logarithm[0];
+      for (int i = 1; i < s.inputs; ++i) sum += W[i * s.outputs + o] * logarithm[i];
       y[o] = exp(sum);
     }
   }

@@ -48,8 +48,8 @@ struct NaluMathematics {
       logarithm[i] = log(magnitude[i]);
     }
     for (int o = 0; o < s.outputs; ++o) {
-      T sum = 0.0, log_sum = 0.0, gate = 0.0;
-      for (int i = 0; i < s.inputs; ++i) {
+      T sum = x[0] * W[o], log_sum = W[o] * logarithm[0], gate = x[0] * G[o];
+      for (int i = 1; i < s.inputs; ++i) {
         const int k = i * s.outputs + o;
         sum += x[i] * W[k];
         log_sum += W[k] * logarithm[i];

@@ -52,8 +52,8 @@ struct Nau {
   template <class T, class Shape>
   static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* /*step*/) {
     for (int o = 0; o < s.outputs; ++o) {
-      T sum = 0.0;
-      for (int i = 0; i < s.inputs; ++i) sum += x[i] * w[i * s.outputs + o];
+      T sum = x[0] * w[o];
+      for (int i = 1; i < s.inputs; ++i) sum += x[i] * w[i * s.outputs + o];
       y[o] = sum;
     }
   }

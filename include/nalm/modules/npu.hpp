@@ -67,8 +67,8 @@ struct Npu {
       *sine = size + s.outputs;
     for (int i = 0; i < s.inputs; ++i) npu::gate_input(x[i], gate[i], magnitude[i], logarithm[i], phase[i]);
     for (int o = 0; o < s.outputs; ++o) {
-      T log_sum = 0.0, angle = 0.0;
-      for (int i = 0; i < s.inputs; ++i) {
+      T log_sum = W_re[o] * logarithm[0] - W_im[o] * phase[0], angle = W_re[o] * phase[0] + W_im[o] * logarithm[0];
+      for (int i = 1; i < s.inputs; ++i) {
         const int k = i * s.outputs + o;
         log_sum += W_re[k] * logarithm[i] - W_im[k] * phase[i];
         angle += W_re[k] * phase[i] + W_im[k] * logarithm[i];

@@ -117,8 +117,8 @@ struct RealNpu {
       *sine = size + s.outputs;
     for (int i = 0; i < s.inputs; ++i) npu::gate_input(x[i], gate[i], magnitude[i], logarithm[i], phase[i]);
     for (int o = 0; o < s.outputs; ++o) {
-      T log_sum = 0.0, angle = 0.0;
-      for (int i = 0; i < s.inputs; ++i) {
+      T log_sum = W[o] * logarithm[0], angle = W[o] * phase[0];
+      for (int i = 1; i < s.inputs; ++i) {
         log_sum += W[i * s.outputs + o] * logarithm[i];
         angle += W[i * s.outputs + o] * phase[i];
       }
