@@ -1,0 +1,57 @@
+// nalm check: does every module's backward pass agree with its forward pass?
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "nalm/check.hpp"
+
+namespace nalm::cli {
+
+namespace {
+
+int check(const std::vector<std::string>& names, const CheckSettings& settings) {
+  std::vector<const ModuleInfo*> chosen;
+  for (const std::string& name : names) {
+    const Result<const ModuleInfo*> module = find_module(name);
+    if (!module) return fail(module.error());
+    chosen.push_back(*module);
+  }
+  if (chosen.empty()) chosen = all_modules();
+  fmt::print("Gradients against central differences, in double; errors relative to the largest gradient of the tensor.\n");
+  fmt::print("{:<9}{:<11}{:>12}{:>10}{:>10}  {}\n", "module", "parameter", "worst error", "compared", "at kinks", "");
+  int failures = 0;
+  for (const ModuleInfo* module : chosen) {
+    const ModuleCheck result = check_gradients(*module, settings);
+    bool first = true;
+    for (const CheckedGradient& g : result.gradients) {
+      const bool good = g.worst_error <= settings.tolerance && g.compared > 0;
+      fmt::print("{:<9}{:<11}{:>12.1e}{:>10}{:>10}  {}\n", first ? module->name : "", g.name, g.worst_error, g.compared,
+                 g.at_kinks, good ? "ok" : "FAILED at " + g.worst_place);
+      first = false;
+    }
+    std::fflush(stdout);
+    if (!result.passed) ++failures;
+  }
+  fmt::print("{} of {} modules agree to {:.0e} (seed {}).\n", static_cast<int>(chosen.size()) - failures, chosen.size(),
+             settings.tolerance, settings.seed);
+  return failures == 0 ? yes : no;
+}
+
+}  // namespace
+
+void add_check(CLI::App& program, int& exit_code) {
+  CLI::App* command = program.add_subcommand("check", "Check gradients: backward against differences of forward");
+  auto names = std::make_shared<std::vector<std::string>>();
+  auto settings = std::make_shared<CheckSettings>();
+  command->add_option("module", *names, "Modules to check; all of them if none is named");
+  command->add_option("--seed", settings->seed, "Seed of the random shapes, parameters and inputs")->capture_default_str();
+  command->add_option("--cases", settings->cases, "Random cases per module")->check(CLI::Range(1, 1000000))->capture_default_str();
+  command->add_option("--inputs", settings->inputs, "Numbers of inputs to try, such as 1,2,100")
+      ->delimiter(',')->check(CLI::Range(1, 10000))->capture_default_str();
+  command->add_option("--outputs", settings->outputs, "Numbers of outputs to try (NSR: comparisons)")
+      ->delimiter(',')->check(CLI::Range(1, 1000))->capture_default_str();
+  command->add_option("--tolerance", settings->tolerance, "Largest error that counts as agreement")->capture_default_str();
+  set_example(*command, "  nalm check\n  nalm check NMU NPU --inputs 1,2,100 --cases 50\nExit code 1 if a module disagrees.");
+  command->callback([=, &exit_code] { exit_code = check(*names, *settings); });
+}
+
+}  // namespace nalm::cli

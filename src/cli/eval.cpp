@@ -1,0 +1,108 @@
+// nalm eval: predictions or gradients of a model on a table.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/csv.hpp"
+#include "cli/command.hpp"
+#include "nalm/model.hpp"
+
+namespace nalm::cli {
+
+namespace {
+
+struct EvalOptions {
+  std::string model, data, precision = "float";
+  bool gradients = false;
+};
+
+std::string number(double value, Precision precision) {
+  if (std::isnan(value)) return "nan";
+  return precision == Precision::Float ? fmt::format("{:.9g}", value) : fmt::format("{:.17g}", value);
+}
+
+// JSON has no NaN or infinity; both are null.
+std::string json_number(double value, Precision precision) {
+  return std::isfinite(value) ? number(value, precision) : "null";
+}
+
+std::string json_tensor(std::span<const int> dims, const double*& next, Precision precision) {
+  std::string text = "[";
+  for (int k = 0; k < dims[0]; ++k) {
+    if (k > 0) text += ",";
+    text += dims.size() == 1 ? json_number(*next++, precision) : json_tensor(dims.subspan(1), next, precision);
+  }
+  return text + "]";
+}
+
+void print_gradients(const Model& model, const Gradients& gradients, Precision precision) {
+  std::string text = fmt::format("{{\"mse\":{},\"layers\":[", json_number(gradients.mse, precision));
+  for (std::size_t k = 0; k < model.layers.size(); ++k) {
+    const Layer& layer = model.layers[k];
+    const double* next = gradients.layers[k].data();
+    text += k > 0 ? ",{" : "{";
+    bool first = true;
+    for (const ParameterInfo& p : layer.module->parameters) {
+      if (!is_present(p, layer.shape)) continue;
+      const std::vector<int> dims = dimensions(*layer.module, p, layer.shape);
+      text += fmt::format("{}\"{}\":{}", first ? "" : ",", p.name, json_tensor(dims, next, precision));
+      first = false;
+    }
+    text += "}";
+  }
+  fmt::print("{}]}}\n", text);
+}
+
+int eval(const EvalOptions& options) {
+  const Result<Model> model = load_model(options.model);
+  if (!model) return fail(model.error());
+  const Result<Table> table = read_table_file(options.data);
+  if (!table) return fail(table.error());
+  const Precision precision = options.precision == "double" ? Precision::Double : Precision::Float;
+  const std::size_t inputs = static_cast<std::size_t>(model->inputs()), outputs = static_cast<std::size_t>(model->outputs());
+  const std::size_t columns = table->columns.size();
+  if (options.gradients ? columns != inputs + outputs : columns != inputs && columns != inputs + outputs) {
+    return fail({fmt::format("{}: the table has {} columns, but the model needs {} inputs{}.", options.data, columns, inputs,
+                             options.gradients ? fmt::format(" and then {} targets", outputs) : "")});
+  }
+  std::vector<double> x, t;
+  for (std::size_t row = 0; row < table->rows; ++row) {
+    for (std::size_t c = 0; c < columns; ++c) (c < inputs ? x : t).push_back(table->at(row, c));
+  }
+  if (options.gradients) {
+    const Result<Gradients> result = gradients(*model, x, t, precision);
+    if (!result) return fail(result.error());
+    print_gradients(*model, *result, precision);
+    return yes;
+  }
+  const Result<std::vector<double>> y = predict(*model, x, precision);
+  if (!y) return fail(y.error());
+  fmt::memory_buffer text;
+  for (std::size_t o = 0; o < outputs; ++o) fmt::format_to(std::back_inserter(text), "{}y{}", o > 0 ? "," : "", o + 1);
+  text.push_back('\n');
+  for (std::size_t k = 0; k < y->size(); ++k) {
+    fmt::format_to(std::back_inserter(text), "{}{}", number((*y)[k], precision), (k + 1) % outputs == 0 ? '\n' : ',');
+  }
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return yes;
+}
+
+}  // namespace
+
+void add_eval(CLI::App& program, int& exit_code) {
+  CLI::App* command = program.add_subcommand("eval", "Predictions or gradients of a model on a table");
+  auto options = std::make_shared<EvalOptions>();
+  command->add_option("model", options->model, "Model file (JSON)")->required();
+  command->add_option("data", options->data, "Table (CSV); - is standard input. Columns: the inputs, then the targets")
+      ->required();
+  command->add_option("--precision", options->precision, "float or double")
+      ->check(CLI::IsMember({"float", "double"}))->capture_default_str();
+  command->add_flag("--gradients", options->gradients,
+                    "Write, as JSON, the gradient of the mean squared error over all rows and outputs");
+  set_example(*command, "  nalm eval model.json data.csv > predictions.csv\n"
+                        "  nalm eval model.json data.csv --precision double --gradients");
+  command->callback([=, &exit_code] { exit_code = eval(*options); });
+}
+
+}  // namespace nalm::cli

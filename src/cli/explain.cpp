@@ -1,0 +1,113 @@
+// nalm explain: how a model computes its output, step by step, and the formula that its weights spell.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "cli/command.hpp"
+#include "nalm/model.hpp"
+
+namespace nalm::cli {
+
+namespace {
+
+struct ExplainOptions {
+  std::string model;
+  std::vector<double> input;
+  bool literal = false;
+};
+
+std::string show(double value) {
+  // Rounding noise around 0 is of no interest here.
+  return fmt::format("{:.6g}", std::fabs(value) < 1e-300 ? 0.0 : value);
+}
+
+std::string vector_text(const std::vector<double>& values) {
+  std::string text;
+  for (double v : values) text += (text.empty() ? "" : ", ") + show(v);
+  return values.size() == 1 ? text : "(" + text + ")";
+}
+
+void print_array(const ExplainedArray& a) {
+  fmt::print("  {} = {}\n", a.name, a.formula);
+  // The last index runs along a line; a last index of one is no index.
+  const std::size_t width = a.dimensions.empty() ? 1 : static_cast<std::size_t>(a.dimensions.back());
+  if (width == 1 || a.dimensions.size() == 1) {
+    fmt::print("      = {}\n", vector_text(a.values));
+    return;
+  }
+  for (std::size_t k = 0; k < a.values.size(); k += width) {
+    const auto first = a.values.begin() + static_cast<std::ptrdiff_t>(k);
+    fmt::print("      [{}] {}\n", k / width + 1, vector_text({first, first + static_cast<std::ptrdiff_t>(width)}));
+  }
+}
+
+// The formula with every gate replaced by 0 or 1 that is so close to it at this input.
+Expression decide_gates(const Expression& e, const std::vector<std::string>& names, const std::vector<double>& values) {
+  if (e.kind() == Expression::Kind::Constant || e.kind() == Expression::Kind::Variable) return e;
+  if (e.kind() == Expression::Kind::Call && e.name() == "sigmoid") {
+    const Result<double> gate = evaluate(e, names, values);
+    if (gate && std::fabs(*gate - std::round(*gate)) < 1e-3) return std::round(*gate);
+  }
+  std::vector<Expression> o;
+  for (const Expression& operand : e.operands()) o.push_back(decide_gates(operand, names, values));
+  switch (e.kind()) {
+    case Expression::Kind::Negate: return -o[0];
+    case Expression::Kind::Add: return o[0] + o[1];
+    case Expression::Kind::Subtract: return o[0] - o[1];
+    case Expression::Kind::Multiply: return o[0] * o[1];
+    case Expression::Kind::Divide: return o[0] / o[1];
+    case Expression::Kind::Power: return pow(o[0], o[1]);
+    default: return Expression::call(e.name(), o);
+  }
+}
+
+int explain_model(const ExplainOptions& options) {
+  const Result<Model> model = load_model(options.model);
+  if (!model) return fail(model.error());
+  const std::vector<std::string> columns = model->column_names();
+  if (!options.input.empty()) {
+    const Result<std::vector<ExplainedLayer>> layers = explain(*model, options.input);
+    if (!layers) return fail(layers.error());
+    for (std::size_t k = 0; k < layers->size(); ++k) {
+      const ExplainedLayer& layer = (*layers)[k];
+      fmt::print("Layer {}: {} ({}), {} inputs, {} outputs\n", k + 1, layer.module->name, layer.module->title,
+                 layer.inputs.size(), layer.outputs.size());
+      fmt::print("  {}\n", layer.module->formula);
+      fmt::print("  inputs = {}\n", vector_text(layer.inputs));
+      for (const ExplainedArray& a : layer.weights) print_array(a);
+      for (const ExplainedArray& a : layer.steps) print_array(a);
+      fmt::print("  output = {}\n\n", vector_text(layer.outputs));
+    }
+  }
+  const Formula formula = ideal_formula(*model, columns);
+  fmt::print("The formula the weights spell{}:\n", formula.discrete ? "" : " (not all of them are discrete)");
+  for (std::size_t o = 0; o < formula.outputs.size(); ++o) {
+    const std::string text = print(formula.outputs[o]);
+    fmt::print("  y{} = {}\n", o + 1, text);
+    if (options.input.empty()) continue;
+    const std::string decided = print(decide_gates(formula.outputs[o], columns, options.input));
+    if (decided != text) fmt::print("     = {}   at this input, where gates are 0 or 1\n", decided);
+  }
+  for (const std::string& note : formula.notes) fmt::print("  note: {}\n", note);
+  if (options.literal) {
+    fmt::print("Exactly what the model computes:\n");
+    const Formula literal = literal_formula(*model, columns);
+    for (std::size_t o = 0; o < literal.outputs.size(); ++o) fmt::print("  y{} = {}\n", o + 1, print(literal.outputs[o]));
+  }
+  return yes;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& program, int& exit_code) {
+  CLI::App* command = program.add_subcommand("explain", "How a model computes, step by step, and the formula it spells");
+  auto options = std::make_shared<ExplainOptions>();
+  command->add_option("model", options->model, "Model file (JSON)")->required();
+  command->add_option("--input", options->input, "One value per input, such as 2,3,4: show the computation for it")
+      ->delimiter(',');
+  command->add_flag("--literal", options->literal, "Also print the formula with every epsilon spelled out");
+  set_example(*command, "  nalm explain model.json --input 2,3,4\n  nalm explain model.json --literal");
+  command->callback([=, &exit_code] { exit_code = explain_model(*options); });
+}
+
+}  // namespace nalm::cli

@@ -1,0 +1,222 @@
+// nalm list: what modules there are, and everything about one of them.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "nalm/module.hpp"
+
+namespace nalm::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string text_of(const Start& start) {
+  switch (start.kind) {
+    case Start::Kind::Constant: return fmt::format("{}", start.a);
+    case Start::Kind::Uniform: return fmt::format("uniform in ({}, {})", start.a, start.b);
+    case Start::Kind::Normal: return fmt::format("normal, mean {}, deviation {}", start.a, start.b);
+    case Start::Kind::XavierUniform: return "uniform in +-sqrt(6/(inputs + outputs))";
+    case Start::Kind::XavierNormal: return "normal, deviation sqrt(2/(rows + columns))";
+    case Start::Kind::Nau: return "uniform in +-min(1/2, sqrt(6/(inputs + outputs)))";
+    case Start::Kind::Nac: return "uniform in +-r, var(W) = 2/max(inputs + outputs, 5)";
+  }
+  return "";
+}
+
+std::string text_of(const Axes& axes) {
+  std::string text;
+  for (int k = 0; k < axes.count; ++k) {
+    switch (axes.axis[static_cast<std::size_t>(k)]) {
+      case Axis::Input: text += "[input]"; break;
+      case Axis::Output: text += "[output]"; break;
+      case Axis::Comparison: text += "[comparison]"; break;
+      case Axis::Path: text += "[path]"; break;
+      case Axis::One: text += "[1]"; break;
+    }
+  }
+  return text;
+}
+
+std::string text_of(const Regulariser& r) {
+  const std::string of = r.parameter.empty() ? "every parameter" : r.parameter;
+  switch (r.kind) {
+    case Regulariser::Kind::Sparsity:
+      return fmt::format("sparsity of {}: up to {} * mean min(|w|, |1 - |w||), ramp over iterations {} to {}", of, r.strength,
+                         r.start, r.end);
+    case Regulariser::Kind::Saturate:
+      return fmt::format("saturation of {}: {} * mean max(20 - |w|, 0) after iteration {}, while validation error < 1", of,
+                         r.strength, r.start);
+    case Regulariser::Kind::L1:
+      return fmt::format("L1 of {}: {} * sum |w|, times {} every {} iterations up to {}", of, r.strength, r.growth, r.every,
+                         r.limit);
+  }
+  return "";
+}
+
+std::vector<std::string> habits(const Recipe& recipe) {
+  std::vector<std::string> lines;
+  lines.push_back(fmt::format("{}, learning rate {}, batch {}, {} iterations",
+                              recipe.optimiser.kind == Optimiser::Kind::Adam ? "Adam" : "RMSProp",
+                              recipe.optimiser.learning_rate(), recipe.batch, recipe.iterations));
+  for (const Regulariser& r : recipe.regularisers) lines.push_back(text_of(r));
+  if (recipe.clip_value) lines.push_back(fmt::format("gradients clipped to [-{0}, {0}]", *recipe.clip_value));
+  if (recipe.clip_norm) lines.push_back(fmt::format("gradient norm clipped to {}", *recipe.clip_norm));
+  if (recipe.reinitialise) {
+    lines.push_back(fmt::format("fresh start values when the validation error stays above {} (checked every {} iterations)",
+                                recipe.reinitialise->error_above, recipe.reinitialise->every));
+  }
+  return lines;
+}
+
+// Operations with the same habits share a line.
+std::vector<std::pair<std::string, std::vector<std::string>>> habits_by_operation(const ModuleInfo& module) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> result;
+  if (module.operations.empty()) return {{"", habits(module.recipe(Operation::Add))}};
+  for (Operation operation : module.operations) {
+    std::vector<std::string> lines = habits(module.recipe(operation));
+    const std::string name(name_of(operation));
+    if (!result.empty() && result.back().second == lines) {
+      result.back().first += ", " + name;
+    } else {
+      result.push_back({name, std::move(lines)});
+    }
+  }
+  return result;
+}
+
+std::string operations_text(const ModuleInfo& module) {
+  std::string text;
+  for (Operation operation : module.operations) text += (text.empty() ? "" : " ") + std::string(name_of(operation));
+  return text.empty() ? "-" : text;
+}
+
+// Wraps at 100 columns, with every line after the first indented.
+std::string wrap(std::string_view text, std::size_t indent) {
+  std::string result;
+  std::size_t column = indent;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    if (column > indent && column + end > 100) {
+      result += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      result += ' ';
+      ++column;
+    }
+    result += text.substr(0, end);
+    column += end;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return result;
+}
+
+void print_field(std::string_view label, std::string_view text) { fmt::print("{:<13}{}\n", label, wrap(text, 13)); }
+
+void print_module(const ModuleInfo& m) {
+  fmt::print("{}: {}\n\n", m.name, m.title);
+  print_field("formula", m.formula);
+  print_field("learned", m.learned);
+  print_field("operations", operations_text(m));
+  print_field("citation", m.citation);
+  fmt::print("\nparameters\n");
+  for (const ParameterInfo& p : m.parameters) {
+    fmt::print("  {:<10}{:<28}{}\n", p.name, text_of(p.axes), wrap(p.meaning, 40));
+    fmt::print("  {:<38}starts {}{}\n", "", text_of(p.start),
+               p.clamp ? fmt::format("; kept in [{}, {}]", p.clamp->lo, p.clamp->hi) : "");
+  }
+  if (!m.options.empty()) fmt::print("\noptions\n");
+  for (const OptionInfo& o : m.options) {
+    const std::string standard =
+        o.choices[0].empty() ? fmt::format("{}", o.standard) : std::string(o.choices[static_cast<std::size_t>(o.standard)]);
+    fmt::print("  {:<17}{} (default {})\n", o.name, wrap(o.meaning, 19), standard);
+  }
+  fmt::print("\ntraining\n");
+  for (const auto& [operations, lines] : habits_by_operation(m)) {
+    for (std::size_t k = 0; k < lines.size(); ++k) {
+      fmt::print("  {:<19}{}\n", k == 0 ? operations : "", wrap(lines[k], 21));
+    }
+  }
+  fmt::print("\ndifferences from the paper\n");
+  for (std::string_view d : m.differences) fmt::print("  - {}\n", wrap(d, 4));
+  fmt::print("\nunusual inputs\n  {}\n", wrap(m.unusual_inputs, 2));
+}
+
+Json to_json(const ModuleInfo& m) {
+  Json json;
+  json["name"] = m.name;
+  json["title"] = m.title;
+  json["formula"] = m.formula;
+  json["learned"] = m.learned;
+  json["citation"] = m.citation;
+  json["operations"] = Json::array();
+  for (Operation operation : m.operations) json["operations"].push_back(name_of(operation));
+  json["parameters"] = Json::array();
+  for (const ParameterInfo& p : m.parameters) {
+    Json entry{{"name", p.name}, {"shape", text_of(p.axes)}, {"meaning", p.meaning}, {"start", text_of(p.start)}};
+    if (p.clamp) entry["clamp"] = {p.clamp->lo, p.clamp->hi};
+    json["parameters"].push_back(entry);
+  }
+  json["options"] = Json::array();
+  for (const OptionInfo& o : m.options) {
+    Json entry{{"name", o.name}, {"meaning", o.meaning}};
+    if (o.choices[0].empty()) {
+      entry["default"] = o.standard;
+    } else {
+      entry["default"] = o.choices[static_cast<std::size_t>(o.standard)];
+      for (std::string_view choice : o.choices) {
+        if (!choice.empty()) entry["choices"].push_back(choice);
+      }
+    }
+    json["options"].push_back(entry);
+  }
+  json["training"] = Json::object();
+  for (const auto& [operations, lines] : habits_by_operation(m)) {
+    json["training"][operations.empty() ? "default" : operations] = lines;
+  }
+  json["differences"] = m.differences;
+  json["unusual_inputs"] = m.unusual_inputs;
+  return json;
+}
+
+int list(const std::vector<std::string>& names, bool as_json) {
+  std::vector<const ModuleInfo*> chosen;
+  for (const std::string& name : names) {
+    const Result<const ModuleInfo*> module = find_module(name);
+    if (!module) return fail(module.error());
+    chosen.push_back(*module);
+  }
+  if (as_json) {
+    Json json = Json::array();
+    for (const ModuleInfo* m : chosen.empty() ? all_modules() : chosen) json.push_back(to_json(*m));
+    fmt::print("{}\n", json.dump(2));
+    return yes;
+  }
+  if (chosen.empty()) {
+    fmt::print("{:<9}{:<17}{}\n", "module", "operations", "learns");
+    for (const ModuleInfo* m : all_modules()) {
+      fmt::print("{:<9}{:<17}{}\n", m->name, operations_text(*m), wrap(m->learned, 26));
+    }
+    fmt::print("\n\"nalm list NAME\" tells everything about one module.\n");
+  }
+  for (std::size_t k = 0; k < chosen.size(); ++k) {
+    if (k > 0) fmt::print("\n{}\n\n", std::string(100, '-'));
+    print_module(*chosen[k]);
+  }
+  return yes;
+}
+
+}  // namespace
+
+void add_list(CLI::App& program, int& exit_code) {
+  CLI::App* command = program.add_subcommand("list", "The modules, or everything about some of them");
+  auto names = std::make_shared<std::vector<std::string>>();
+  auto as_json = std::make_shared<bool>(false);
+  command->add_option("module", *names, "Modules to describe, such as NMU or \"NAC*\" (upper or lower case)");
+  command->add_flag("--json", *as_json, "Write JSON");
+  set_example(*command, "  nalm list\n  nalm list NMU\n  nalm list --json");
+  command->callback([=, &exit_code] { exit_code = list(*names, *as_json); });
+}
+
+}  // namespace nalm::cli
