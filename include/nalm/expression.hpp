@@ -14,9 +14,9 @@ namespace nalm {
 // Immutable expression tree with value semantics (copying shares the tree).
 //
 // The operators and functions below only simplify what is exact for every finite operand: constants are folded,
-// 0*x = 0, 1*x = x, x+0 = x, x-0 = x, x/1 = x, x^1 = x, x^0 = 1, -(-x) = x. Nothing is reordered, so evaluating the
-// tree performs the same floating-point operations, in the same order, as the code that built it. A zero may lose its
-// sign.
+// 0*x = 0, 1*x = x, x+0 = x, x-0 = x, x/1 = x, x^1 = x, x^0 = 1, -(-x) = x, and x*2 is 2*x. No sum or product is
+// regrouped, so evaluating the tree performs the same floating-point operations, in the same order, as the code that
+// built it. A zero may lose its sign.
 class Expression {
  public:
   enum class Kind { Constant, Variable, Negate, Add, Subtract, Multiply, Divide, Power, Call };

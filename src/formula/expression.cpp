@@ -178,6 +178,9 @@ Expression operator*(const Expression& a, const Expression& b) {
   if (a.is_constant(0) || b.is_constant(0)) return 0.0;
   if (a.is_constant(1)) return b;
   if (b.is_constant(1)) return a;
+  // 2*x rather than x*2; products commute exactly.
+  const bool is_product = a.kind() == Kind::Multiply || a.kind() == Kind::Divide;
+  if (b.kind() == Kind::Constant && !is_product) return ExpressionBuilder::operation(Kind::Multiply, {b, a});
   return ExpressionBuilder::operation(Kind::Multiply, {a, b});
 }
 

@@ -202,8 +202,12 @@ class Printer {
       text_ += "nan";  // a sign or payload of it has no meaning here
       return;
     }
-    std::array<char, 32> buffer;
-    const auto written = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+    // Either form is the shortest that reads back; people read 100000 more easily than 1e+05.
+    const double size = std::fabs(value);
+    const bool plain = value == 0 || (size >= 1e-4 && size < 1e9);
+    std::array<char, 40> buffer;
+    const auto written = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
+                                       plain ? std::chars_format::fixed : std::chars_format::general);
     text_.append(buffer.data(), written.ptr);
   }
 

@@ -47,7 +47,7 @@ TEST(Print, KeepsOnlyTheParenthesesItNeeds) {
       "-a",        "(-a)^2",      "-a^2",      "2^-x",         "x^-1",           "x^-0.5",
       "2^-x^y",    "2^-sin(x)",   "(-2)^x",    "-2^x",         "-2*x",           "-(2*x)",
       "-(a*b)",    "-a*b",        "-(a + b)",  "-a + b",       "-a/b",           "a*(-b)",
-      "a/(-b)",    "a*(-2)",      "a - (-2)",  "a - (-b)",     "a - (-2*b)",     "a - (-b*c)",
+      "a/(-b)",    "-2*a",      "a - (-2)",  "a - (-b)",     "a - (-2*b)",     "a - (-b*c)",
       "a - 2",     "-2 + a",      "0 - a",     "sin(a + b)^2", "min(a + b, -c)", "-inf/x",
       "nan*x",     "(-inf)^x",    "-0/x",      "x/0",          "(x^2)^0.5",
   };
@@ -66,7 +66,7 @@ TEST(Print, AddingANegativeTermIsSubtracting) {
   EXPECT_EQ(print(a + -kInf), "a - inf");
   EXPECT_EQ(print(a + -b), "a - b");
   EXPECT_EQ(print(a + -2 * b), "a - 2*b");
-  EXPECT_EQ(print(a + b * -2), "a - b*2");
+  EXPECT_EQ(print(a + b * -2), "a - 2*b");
   EXPECT_EQ(print(a + b / -2), "a - b/2");
   EXPECT_EQ(print(a + b / -1), "a - b");
   EXPECT_EQ(print(a + -1 * b), "a - b");
