@@ -1,5 +1,5 @@
-// What one training iteration costs per run, for every module: 2 inputs, 1 output, a batch of 128 that is given, forward,
-// backward, regulariser and Adam; and beside it what the transcendental functions in it cost alone.
+// What one training iteration costs per run, for every module: 2 inputs, 1 output, a batch of 128 that is given,
+// forward, backward, regulariser and Adam; and beside it what the transcendental functions in it cost alone.
 //
 //   build/dev/benchmarks/nalm_benchmark
 //
@@ -88,8 +88,8 @@ void iteration(benchmark::State& state, const ModuleInfo* module) {
       bare += found->second * count * batch;
     }
   }
-  state.counters["per_run"] = benchmark::Counter(static_cast<double>(lanes), benchmark::Counter::kIsIterationInvariantRate |
-                                                                                 benchmark::Counter::kInvert);
+  state.counters["per_run"] = benchmark::Counter(
+      static_cast<double>(lanes), benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
   if (sizeof(S) == sizeof(float)) state.counters["bare_functions"] = bare * 1e-9;
 }
 
@@ -111,9 +111,8 @@ void function(benchmark::State& state, const simd::FunctionKernel<float>& kernel
 namespace {
 // The machine may be shared: of many short repetitions the best one is the one least disturbed.
 void keep_best(benchmark::internal::Benchmark* b) {
-  b->MinTime(0.01)->Repetitions(40)->ReportAggregatesOnly()->ComputeStatistics("best", [](const std::vector<double>& v) {
-    return *std::min_element(v.begin(), v.end());
-  });
+  b->MinTime(0.01)->Repetitions(40)->ReportAggregatesOnly()->ComputeStatistics(
+      "best", [](const std::vector<double>& v) { return *std::min_element(v.begin(), v.end()); });
 }
 }  // namespace
 
@@ -122,13 +121,16 @@ int main(int argc, char** argv) {
   benchmark::AddCustomContext("compiler", std::string(nalm::compiler()));
   benchmark::AddCustomContext("simd", std::string(nalm::simd_target()));
   for (const nalm::ModuleInfo* module : nalm::all_modules()) {
-    benchmark::RegisterBenchmark(("iteration/float/" + std::string(module->name)).c_str(), iteration<float>, module)->Apply(keep_best);
+    benchmark::RegisterBenchmark(("iteration/float/" + std::string(module->name)).c_str(), iteration<float>, module)
+        ->Apply(keep_best);
   }
   for (const nalm::ModuleInfo* module : nalm::all_modules()) {
-    benchmark::RegisterBenchmark(("iteration/double/" + std::string(module->name)).c_str(), iteration<double>, module)->Apply(keep_best);
+    benchmark::RegisterBenchmark(("iteration/double/" + std::string(module->name)).c_str(), iteration<double>, module)
+        ->Apply(keep_best);
   }
   for (const auto& kernel : nalm::simd::function_kernels<float>(nalm::simd::active_target().index)) {
-    benchmark::RegisterBenchmark(("function/float/" + std::string(kernel.name)).c_str(), function, kernel)->Apply(keep_best);
+    benchmark::RegisterBenchmark(("function/float/" + std::string(kernel.name)).c_str(), function, kernel)
+        ->Apply(keep_best);
   }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;

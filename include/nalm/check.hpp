@@ -11,19 +11,19 @@ namespace nalm {
 
 struct CheckSettings {
   std::uint64_t seed = 1;
-  int cases = 20;                            // random parameters and inputs, at least one per shape
+  int cases = 20;  // random parameters and inputs, at least one per shape
   std::vector<int> inputs = {1, 2, 3, 10};
-  std::vector<int> outputs = {1, 2, 3};      // for NSR: comparisons
-  double tolerance = 1e-6;                   // relative to the largest gradient of the tensor
+  std::vector<int> outputs = {1, 2, 3};  // for NSR: comparisons
+  double tolerance = 1e-6;               // relative to the largest gradient of the tensor
 };
 
 // One parameter, or the inputs (named "inputs").
 struct CheckedGradient {
   std::string name;
-  double worst_error = 0;     // relative to the largest gradient of the tensor
-  std::string worst_place;    // shape and entry where that was
+  double worst_error = 0;   // relative to the largest gradient of the tensor
+  std::string worst_place;  // shape and entry where that was
   long compared = 0;
-  long at_kinks = 0;          // entries left out because the function has a kink within the step
+  long at_kinks = 0;  // entries left out because the function has a kink within the step
 };
 
 struct ModuleCheck {

@@ -68,8 +68,8 @@ struct Gradients {
 Result<Gradients> gradients(const Model& model, std::span<const double> rows, std::span<const double> targets,
                             Precision precision);
 
-// max over the sparse weights of min(|w|, |1 - |w||); modules with two weight arrays take the mean of their maxima, stacks
-// the maximum over layers.
+// max over the sparse weights of min(|w|, |1 - |w||); modules with two weight arrays take the mean of their maxima,
+// stacks the maximum over layers.
 double sparsity_error(const Model& model);
 
 // ---- formulas ------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // What a module says about itself, and the list of all modules.
 //
-// A module is one header in nalm/modules/ and one line in nalm/modules/modules.list. The command line, the documentation
-// page, the gradient check, model files and the engine read everything they need from its ModuleInfo.
+// A module is one header in nalm/modules/ and one line in nalm/modules/modules.list. The command line, the
+// documentation page, the gradient check, model files and the engine read everything they need from its ModuleInfo.
 #pragma once
 
 #include <array>
@@ -95,9 +95,9 @@ struct OptionInfo {
   std::string_view name;
   std::string_view meaning;
   double standard = 0;
-  double lowest = 0;                               // numbers: smallest value allowed
-  bool whole = false;                              // numbers: integers only
-  std::array<std::string_view, 4> choices{};       // names instead of numbers, if the first is not empty
+  double lowest = 0;                          // numbers: smallest value allowed
+  bool whole = false;                         // numbers: integers only
+  std::array<std::string_view, 4> choices{};  // names instead of numbers, if the first is not empty
 };
 
 enum class Operation { Add, Subtract, Multiply, Divide };
@@ -148,7 +148,7 @@ struct ModuleInfo {
   std::string_view title{};
   std::string_view citation{};
   std::string_view formula{};
-  std::string_view learned{};      // what is learned, and what is built in
+  std::string_view learned{};                       // what is learned, and what is built in
   std::span<const std::string_view> differences{};  // from the paper, and from other implementations
   std::string_view unusual_inputs{};                // what NaN, infinities, zeros, denormals and 1e30 give
   std::span<const ParameterInfo> parameters{};
@@ -157,20 +157,25 @@ struct ModuleInfo {
   std::span<const Quantity> steps{};
   std::span<const Operation> operations{};  // of the single module task
   Recipe (*recipe)(Operation) = nullptr;
-  bool truth_values = false;   // inputs are meant to lie in [0, 1]
+  bool truth_values = false;  // inputs are meant to lie in [0, 1]
   int outputs_multiple_of = 1;
-  int path_option = -1;        // the option that says how many paths there are
+  int path_option = -1;  // the option that says how many paths there are
 };
 
 // ---- sizes ---------------------------------------------------------------------------------------------------------
 
 constexpr int axis_size(Axis axis, int inputs, int outputs, int paths) {
   switch (axis) {
-    case Axis::Input: return inputs;
-    case Axis::Output: return outputs;
-    case Axis::Comparison: return outputs / 2;
-    case Axis::Path: return paths;
-    case Axis::One: return 1;
+    case Axis::Input:
+      return inputs;
+    case Axis::Output:
+      return outputs;
+    case Axis::Comparison:
+      return outputs / 2;
+    case Axis::Path:
+      return paths;
+    case Axis::One:
+      return 1;
   }
   return 0;
 }

@@ -18,8 +18,8 @@ struct RmsProp {
   double learning_rate = 1e-2;
   double decay = 0.9;
   double epsilon = 1e-8;
-  double first_accumulator = 0.0;     // TensorFlow 1 starts at 1, Flux at 0
-  bool epsilon_inside_root = false;   // TensorFlow 1: inside, Flux: outside
+  double first_accumulator = 0.0;    // TensorFlow 1 starts at 1, Flux at 0
+  bool epsilon_inside_root = false;  // TensorFlow 1: inside, Flux: outside
 };
 
 struct Optimiser {
@@ -45,8 +45,8 @@ struct Regulariser {
   };
   Kind kind = Kind::Sparsity;
   double strength = 0;
-  double start = 0;  // Sparsity, Saturate: iteration
-  double end = 0;    // Sparsity: iteration at which the full strength is reached
+  double start = 0;                         // Sparsity, Saturate: iteration
+  double end = 0;                           // Sparsity: iteration at which the full strength is reached
   double growth = 1, every = 0, limit = 0;  // L1
   std::string parameter;                    // one parameter by name; empty covers all of the layer
 
@@ -73,10 +73,10 @@ struct Regulariser {
 
 // iNALU: fresh parameters for a run whose validation error stays bad. The optimiser keeps its state.
 struct Reinitialise {
-  long every = 10;              // check in iterations e > 0 that are multiples of this
-  long more_than = 5000;        // ... once more than this many errors are stored (one per iteration)
-  double error_above = 1.0;     // fires if mean(first half) <= mean(second half) + sd(second half) and
-                                // mean(second half) > error_above
+  long every = 10;           // check in iterations e > 0 that are multiples of this
+  long more_than = 5000;     // ... once more than this many errors are stored (one per iteration)
+  double error_above = 1.0;  // fires if mean(first half) <= mean(second half) + sd(second half) and
+                             // mean(second half) > error_above
 };
 
 struct Recipe {

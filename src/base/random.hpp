@@ -1,6 +1,6 @@
-// Random streams. The benchmark's are the classic 32-bit Mersenne Twister with the two mappings to numbers that the paper's
-// software used: NumPy's for data, PyTorch's for start values. std::mt19937 is that generator; std distributions are not
-// used, because they differ between standard libraries.
+// Random streams. The benchmark's are the classic 32-bit Mersenne Twister with the two mappings to numbers that the
+// paper's software used: NumPy's for data, PyTorch's for start values. std::mt19937 is that generator; std
+// distributions are not used, because they differ between standard libraries.
 #pragma once
 
 #include <cstdint>

@@ -44,10 +44,18 @@ Samples draw(NumpyStream& stream, const Range& range, Operation operation, int i
     const double b = x[row * static_cast<std::size_t>(inputs) + static_cast<std::size_t>(first_operand) + 1];
     double t = 0;
     switch (operation) {
-      case Operation::Add: t = a + b; break;
-      case Operation::Subtract: t = a - b; break;
-      case Operation::Multiply: t = a * b; break;
-      case Operation::Divide: t = a / b; break;
+      case Operation::Add:
+        t = a + b;
+        break;
+      case Operation::Subtract:
+        t = a - b;
+        break;
+      case Operation::Multiply:
+        t = a * b;
+        break;
+      case Operation::Divide:
+        t = a / b;
+        break;
     }
     samples.t.push_back(static_cast<float>(t));
   }

@@ -16,7 +16,8 @@ int check(const std::vector<std::string>& names, const CheckSettings& settings) 
     chosen.push_back(*module);
   }
   if (chosen.empty()) chosen = all_modules();
-  fmt::print("Gradients against central differences, in double; errors relative to the largest gradient of the tensor.\n");
+  fmt::print(
+      "Gradients against central differences, in double; errors relative to the largest gradient of the tensor.\n");
   fmt::print("{:<9}{:<11}{:>12}{:>10}{:>10}  {}\n", "module", "parameter", "worst error", "compared", "at kinks", "");
   int failures = 0;
   for (const ModuleInfo* module : chosen) {
@@ -43,14 +44,23 @@ void add_check(CLI::App& program, int& exit_code) {
   auto names = std::make_shared<std::vector<std::string>>();
   auto settings = std::make_shared<CheckSettings>();
   command->add_option("module", *names, "Modules to check; all of them if none is named");
-  command->add_option("--seed", settings->seed, "Seed of the random shapes, parameters and inputs")->capture_default_str();
-  command->add_option("--cases", settings->cases, "Random cases per module")->check(CLI::Range(1, 1000000))->capture_default_str();
+  command->add_option("--seed", settings->seed, "Seed of the random shapes, parameters and inputs")
+      ->capture_default_str();
+  command->add_option("--cases", settings->cases, "Random cases per module")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
   command->add_option("--inputs", settings->inputs, "Numbers of inputs to try, such as 1,2,100")
-      ->delimiter(',')->check(CLI::Range(1, 10000))->capture_default_str();
+      ->delimiter(',')
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
   command->add_option("--outputs", settings->outputs, "Numbers of outputs to try (NSR: comparisons)")
-      ->delimiter(',')->check(CLI::Range(1, 1000))->capture_default_str();
-  command->add_option("--tolerance", settings->tolerance, "Largest error that counts as agreement")->capture_default_str();
-  set_example(*command, "  nalm check\n  nalm check NMU NPU --inputs 1,2,100 --cases 50\nExit code 1 if a module disagrees.");
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--tolerance", settings->tolerance, "Largest error that counts as agreement")
+      ->capture_default_str();
+  set_example(*command,
+              "  nalm check\n  nalm check NMU NPU --inputs 1,2,100 --cases 50\nExit code 1 if a module disagrees.");
   command->callback([=, &exit_code] { exit_code = check(*names, *settings); });
 }
 

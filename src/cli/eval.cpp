@@ -60,11 +60,12 @@ int eval(const EvalOptions& options) {
   const Result<Table> table = read_table_file(options.data);
   if (!table) return fail(table.error());
   const Precision precision = options.precision == "double" ? Precision::Double : Precision::Float;
-  const std::size_t inputs = static_cast<std::size_t>(model->inputs()), outputs = static_cast<std::size_t>(model->outputs());
+  const std::size_t inputs = static_cast<std::size_t>(model->inputs()),
+                    outputs = static_cast<std::size_t>(model->outputs());
   const std::size_t columns = table->columns.size();
   if (options.gradients ? columns != inputs + outputs : columns != inputs && columns != inputs + outputs) {
-    return fail({fmt::format("{}: the table has {} columns, but the model needs {} inputs{}.", options.data, columns, inputs,
-                             options.gradients ? fmt::format(" and then {} targets", outputs) : "")});
+    return fail({fmt::format("{}: the table has {} columns, but the model needs {} inputs{}.", options.data, columns,
+                             inputs, options.gradients ? fmt::format(" and then {} targets", outputs) : "")});
   }
   std::vector<double> x, t;
   for (std::size_t row = 0; row < table->rows; ++row) {
@@ -97,11 +98,13 @@ void add_eval(CLI::App& program, int& exit_code) {
   command->add_option("data", options->data, "Table (CSV); - is standard input. Columns: the inputs, then the targets")
       ->required();
   command->add_option("--precision", options->precision, "float or double")
-      ->check(CLI::IsMember({"float", "double"}))->capture_default_str();
+      ->check(CLI::IsMember({"float", "double"}))
+      ->capture_default_str();
   command->add_flag("--gradients", options->gradients,
                     "Write, as JSON, the gradient of the mean squared error over all rows and outputs");
-  set_example(*command, "  nalm eval model.json data.csv > predictions.csv\n"
-                        "  nalm eval model.json data.csv --precision double --gradients");
+  set_example(*command,
+              "  nalm eval model.json data.csv > predictions.csv\n"
+              "  nalm eval model.json data.csv --precision double --gradients");
   command->callback([=, &exit_code] { exit_code = eval(*options); });
 }
 

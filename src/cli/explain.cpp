@@ -51,13 +51,20 @@ Expression decide_gates(const Expression& e, const std::vector<std::string>& nam
   std::vector<Expression> o;
   for (const Expression& operand : e.operands()) o.push_back(decide_gates(operand, names, values));
   switch (e.kind()) {
-    case Expression::Kind::Negate: return -o[0];
-    case Expression::Kind::Add: return o[0] + o[1];
-    case Expression::Kind::Subtract: return o[0] - o[1];
-    case Expression::Kind::Multiply: return o[0] * o[1];
-    case Expression::Kind::Divide: return o[0] / o[1];
-    case Expression::Kind::Power: return pow(o[0], o[1]);
-    default: return Expression::call(e.name(), o);
+    case Expression::Kind::Negate:
+      return -o[0];
+    case Expression::Kind::Add:
+      return o[0] + o[1];
+    case Expression::Kind::Subtract:
+      return o[0] - o[1];
+    case Expression::Kind::Multiply:
+      return o[0] * o[1];
+    case Expression::Kind::Divide:
+      return o[0] / o[1];
+    case Expression::Kind::Power:
+      return pow(o[0], o[1]);
+    default:
+      return Expression::call(e.name(), o);
   }
 }
 
@@ -92,7 +99,8 @@ int explain_model(const ExplainOptions& options) {
   if (options.literal) {
     fmt::print("Exactly what the model computes:\n");
     const Formula literal = literal_formula(*model, columns);
-    for (std::size_t o = 0; o < literal.outputs.size(); ++o) fmt::print("  y{} = {}\n", o + 1, print(literal.outputs[o]));
+    for (std::size_t o = 0; o < literal.outputs.size(); ++o)
+      fmt::print("  y{} = {}\n", o + 1, print(literal.outputs[o]));
   }
   return yes;
 }
@@ -100,7 +108,8 @@ int explain_model(const ExplainOptions& options) {
 }  // namespace
 
 void add_explain(CLI::App& program, int& exit_code) {
-  CLI::App* command = program.add_subcommand("explain", "How a model computes, step by step, and the formula it spells");
+  CLI::App* command =
+      program.add_subcommand("explain", "How a model computes, step by step, and the formula it spells");
   auto options = std::make_shared<ExplainOptions>();
   command->add_option("model", options->model, "Model file (JSON)")->required();
   command->add_option("--input", options->input, "One value per input, such as 2,3,4: show the computation for it")

@@ -14,13 +14,20 @@ using Json = nlohmann::ordered_json;
 
 std::string text_of(const Start& start) {
   switch (start.kind) {
-    case Start::Kind::Constant: return fmt::format("{}", start.a);
-    case Start::Kind::Uniform: return fmt::format("uniform in ({}, {})", start.a, start.b);
-    case Start::Kind::Normal: return fmt::format("normal, mean {}, deviation {}", start.a, start.b);
-    case Start::Kind::XavierUniform: return "uniform in +-sqrt(6/(inputs + outputs))";
-    case Start::Kind::XavierNormal: return "normal, deviation sqrt(2/(rows + columns))";
-    case Start::Kind::Nau: return "uniform in +-min(1/2, sqrt(6/(inputs + outputs)))";
-    case Start::Kind::Nac: return "uniform in +-r, var(W) = 2/max(inputs + outputs, 5)";
+    case Start::Kind::Constant:
+      return fmt::format("{}", start.a);
+    case Start::Kind::Uniform:
+      return fmt::format("uniform in ({}, {})", start.a, start.b);
+    case Start::Kind::Normal:
+      return fmt::format("normal, mean {}, deviation {}", start.a, start.b);
+    case Start::Kind::XavierUniform:
+      return "uniform in +-sqrt(6/(inputs + outputs))";
+    case Start::Kind::XavierNormal:
+      return "normal, deviation sqrt(2/(rows + columns))";
+    case Start::Kind::Nau:
+      return "uniform in +-min(1/2, sqrt(6/(inputs + outputs)))";
+    case Start::Kind::Nac:
+      return "uniform in +-r, var(W) = 2/max(inputs + outputs, 5)";
   }
   return "";
 }
@@ -29,11 +36,21 @@ std::string text_of(const Axes& axes) {
   std::string text;
   for (int k = 0; k < axes.count; ++k) {
     switch (axes.axis[static_cast<std::size_t>(k)]) {
-      case Axis::Input: text += "[input]"; break;
-      case Axis::Output: text += "[output]"; break;
-      case Axis::Comparison: text += "[comparison]"; break;
-      case Axis::Path: text += "[path]"; break;
-      case Axis::One: text += "[1]"; break;
+      case Axis::Input:
+        text += "[input]";
+        break;
+      case Axis::Output:
+        text += "[output]";
+        break;
+      case Axis::Comparison:
+        text += "[comparison]";
+        break;
+      case Axis::Path:
+        text += "[path]";
+        break;
+      case Axis::One:
+        text += "[1]";
+        break;
     }
   }
   return text;
@@ -43,14 +60,14 @@ std::string text_of(const Regulariser& r) {
   const std::string of = r.parameter.empty() ? "every parameter" : r.parameter;
   switch (r.kind) {
     case Regulariser::Kind::Sparsity:
-      return fmt::format("sparsity of {}: up to {} * mean min(|w|, |1 - |w||), ramp over iterations {} to {}", of, r.strength,
-                         r.start, r.end);
+      return fmt::format("sparsity of {}: up to {} * mean min(|w|, |1 - |w||), ramp over iterations {} to {}", of,
+                         r.strength, r.start, r.end);
     case Regulariser::Kind::Saturate:
-      return fmt::format("saturation of {}: {} * mean max(20 - |w|, 0) after iteration {}, while validation error < 1", of,
-                         r.strength, r.start);
+      return fmt::format("saturation of {}: {} * mean max(20 - |w|, 0) after iteration {}, while validation error < 1",
+                         of, r.strength, r.start);
     case Regulariser::Kind::L1:
-      return fmt::format("L1 of {}: {} * sum |w|, times {} every {} iterations up to {}", of, r.strength, r.growth, r.every,
-                         r.limit);
+      return fmt::format("L1 of {}: {} * sum |w|, times {} every {} iterations up to {}", of, r.strength, r.growth,
+                         r.every, r.limit);
   }
   return "";
 }
@@ -64,8 +81,9 @@ std::vector<std::string> habits(const Recipe& recipe) {
   if (recipe.clip_value) lines.push_back(fmt::format("gradients clipped to [-{0}, {0}]", *recipe.clip_value));
   if (recipe.clip_norm) lines.push_back(fmt::format("gradient norm clipped to {}", *recipe.clip_norm));
   if (recipe.reinitialise) {
-    lines.push_back(fmt::format("fresh start values when the validation error stays above {} (checked every {} iterations)",
-                                recipe.reinitialise->error_above, recipe.reinitialise->every));
+    lines.push_back(
+        fmt::format("fresh start values when the validation error stays above {} (checked every {} iterations)",
+                    recipe.reinitialise->error_above, recipe.reinitialise->every));
   }
   return lines;
 }
@@ -128,8 +146,8 @@ void print_module(const ModuleInfo& m) {
   }
   if (!m.options.empty()) fmt::print("\noptions\n");
   for (const OptionInfo& o : m.options) {
-    const std::string standard =
-        o.choices[0].empty() ? fmt::format("{}", o.standard) : std::string(o.choices[static_cast<std::size_t>(o.standard)]);
+    const std::string standard = o.choices[0].empty() ? fmt::format("{}", o.standard)
+                                                      : std::string(o.choices[static_cast<std::size_t>(o.standard)]);
     fmt::print("  {:<17}{} (default {})\n", o.name, wrap(o.meaning, 19), standard);
   }
   fmt::print("\ntraining\n");

@@ -24,7 +24,8 @@ int run(int argc, char** argv) {
       "Exit codes: 0 success or yes, 1 the answer is no, 2 bad use or bad input.");
   program.require_subcommand(1);
   program.set_version_flag("--version", [] {
-    return fmt::format("nalm {} ({}, SIMD target {}: {} runs at once)", version(), compiler(), simd_target(), simd_lanes());
+    return fmt::format("nalm {} ({}, SIMD target {}: {} runs at once)", version(), compiler(), simd_target(),
+                       simd_lanes());
   });
   program.footer(
       "\nEnvironment:\n"

@@ -190,8 +190,9 @@ ModuleCheck check_gradients(const ModuleInfo& module, const CheckSettings& setti
   Xoshiro random(settings.seed);
   for (int k = 0; k < std::max(settings.cases, shapes); ++k) {
     const std::size_t pair = static_cast<std::size_t>(k % shapes);
-    LayerSpec spec{&module, default_shape(module, settings.inputs[pair / settings.outputs.size()],
-                                          settings.outputs[pair % settings.outputs.size()] * module.outputs_multiple_of)};
+    LayerSpec spec{&module,
+                   default_shape(module, settings.inputs[pair / settings.outputs.size()],
+                                 settings.outputs[pair % settings.outputs.size()] * module.outputs_multiple_of)};
     for (std::size_t o = 0; o < module.options.size(); ++o) {
       const OptionInfo& option = module.options[o];
       if (option.choices[0].empty()) {
@@ -229,7 +230,8 @@ ModuleCheck check_gradients(const ModuleInfo& module, const CheckSettings& setti
         ++checked.compared;
         if (!(error <= checked.worst_error)) {
           checked.worst_error = error;
-          checked.worst_place = fmt::format("{} inputs, {} outputs, entry {}", spec.shape.inputs, spec.shape.outputs, e.index);
+          checked.worst_place =
+              fmt::format("{} inputs, {} outputs, entry {}", spec.shape.inputs, spec.shape.outputs, e.index);
         }
       }
     };

@@ -34,7 +34,8 @@ Network<S> same_in_every_lane(const Model& model) {
 template <class S>
 std::vector<double> predict_rows(const Model& model, std::span<const double> rows, std::size_t count) {
   Network<S> network = same_in_every_lane<S>(model);
-  const std::size_t lanes = static_cast<std::size_t>(network.lanes()), inputs = static_cast<std::size_t>(model.inputs()),
+  const std::size_t lanes = static_cast<std::size_t>(network.lanes()),
+                    inputs = static_cast<std::size_t>(model.inputs()),
                     outputs = static_cast<std::size_t>(model.outputs());
   constexpr std::size_t block = 256;  // samples at a time, each a row per lane
   AlignedVector<S> x(block * inputs * lanes), y(block * outputs * lanes);
@@ -62,7 +63,8 @@ template <class S>
 Gradients gradients_of_rows(const Model& model, std::span<const double> rows, std::span<const double> targets,
                             std::size_t count) {
   Network<S> network = same_in_every_lane<S>(model);
-  const std::size_t lanes = static_cast<std::size_t>(network.lanes()), inputs = static_cast<std::size_t>(model.inputs()),
+  const std::size_t lanes = static_cast<std::size_t>(network.lanes()),
+                    inputs = static_cast<std::size_t>(model.inputs()),
                     outputs = static_cast<std::size_t>(model.outputs());
   constexpr std::size_t block = 256;
   AlignedVector<S> x(block * inputs * lanes), t(block * outputs * lanes);

@@ -33,8 +33,8 @@ std::vector<ExplainedArray> explained(const Layer& layer, std::span<const Quanti
   for (const Quantity& q : quantities) {
     const std::size_t size = static_cast<std::size_t>(size_of(*layer.module, q.axes, layer.shape));
     ExplainedArray array{std::string(q.name), std::string(q.formula), {}, {}};
-    array.dimensions = dimensions(*layer.module, {.name = q.name, .axes = q.axes, .start = {}, .clamp = {}, .meaning = {}},
-                                  layer.shape);
+    array.dimensions = dimensions(
+        *layer.module, {.name = q.name, .axes = q.axes, .start = {}, .clamp = {}, .meaning = {}}, layer.shape);
     array.values.assign(values.begin() + static_cast<std::ptrdiff_t>(next),
                         values.begin() + static_cast<std::ptrdiff_t>(next + size));
     next += size;
@@ -92,8 +92,8 @@ Result<std::vector<ExplainedLayer>> explain(const Model& model, std::span<const 
     std::vector<double> steps(
         static_cast<std::size_t>(quantity_count(*layer.module, layer.module->steps, layer.shape)));
     entry_of(*layer.module).numbers(layer.shape, layer.parameters.data(), w.data(), x.data(), y.data(), steps.data());
-    result.push_back({layer.module, x, explained(layer, layer.module->weights, w),
-                      explained(layer, layer.module->steps, steps), y});
+    result.push_back(
+        {layer.module, x, explained(layer, layer.module->weights, w), explained(layer, layer.module->steps, steps), y});
     x = std::move(y);
   }
   return result;

@@ -86,7 +86,8 @@ Status read_options(const Json& layer, const ModuleInfo& module, const Place& pl
 // number of paths is the length of the last index.
 void infer_options(const Json& layer, const Json& parameters, const ModuleInfo& module, LayerShape& shape) {
   const auto stated = [&](int option) {
-    return layer.contains("options") && layer["options"].contains(module.options[static_cast<std::size_t>(option)].name);
+    return layer.contains("options") &&
+           layer["options"].contains(module.options[static_cast<std::size_t>(option)].name);
   };
   for (const ParameterInfo& p : module.parameters) {
     if (!parameters.contains(p.name)) continue;
@@ -269,7 +270,8 @@ Status save_model(const Model& model, const std::string& path) {
   for (const Layer& layer : model.layers) {
     for (double value : layer.parameters) {
       if (!std::isfinite(value)) {
-        return Error{fmt::format("{}: not written, because a parameter of {} is not finite.", path, layer.module->name)};
+        return Error{
+            fmt::format("{}: not written, because a parameter of {} is not finite.", path, layer.module->name)};
       }
     }
   }

@@ -63,7 +63,8 @@ Result<Stack> parse_stack(std::string_view text, int inputs) {
       if (error != std::errc() || end != digits.data() + digits.size()) outputs = 0;
     }
     if (outputs < 1) {
-      return Error{fmt::format("layer \"{}\" should be a module, a colon and the number of outputs, such as NAU:2.", part)};
+      return Error{
+          fmt::format("layer \"{}\" should be a module, a colon and the number of outputs, such as NAU:2.", part)};
     }
     const Result<const ModuleInfo*> module = find_module(part.substr(0, colon));
     if (!module) return module.error();
@@ -85,7 +86,8 @@ std::string print(const Stack& stack) {
     for (std::size_t k = 0; k < spec.module->options.size(); ++k) {
       const OptionInfo& option = spec.module->options[k];
       if (spec.shape.options[k] == option.standard) continue;
-      options += fmt::format("{}{}={}", options.empty() ? "" : ",", option.name, option_text(option, spec.shape.options[k]));
+      options +=
+          fmt::format("{}{}={}", options.empty() ? "" : ",", option.name, option_text(option, spec.shape.options[k]));
     }
     if (!options.empty()) text += "(" + options + ")";
   }
@@ -99,8 +101,8 @@ Status check_stack(const Stack& stack) {
       return Error{fmt::format("layer {}: {}", k + 1, shape.error().message)};
     }
     if (k > 0 && stack[k].shape.inputs != stack[k - 1].shape.outputs) {
-      return Error{fmt::format("layer {} has {} inputs, but layer {} gives {} outputs.", k + 1, stack[k].shape.inputs, k,
-                               stack[k - 1].shape.outputs)};
+      return Error{fmt::format("layer {} has {} inputs, but layer {} gives {} outputs.", k + 1, stack[k].shape.inputs,
+                               k, stack[k - 1].shape.outputs)};
     }
   }
   return Done{};

@@ -26,7 +26,9 @@ constexpr int fixed_count(const Quantities& quantities) {
 }
 
 template <class M>
-concept HasSteps = requires { M::steps; };
+concept HasSteps = requires {
+  M::steps;
+};
 
 template <class M, class S>
 struct Kernels {
@@ -37,14 +39,12 @@ struct Kernels {
   static T* lanes(S* p) { return reinterpret_cast<T*>(p); }
 
   // Only the benchmark's shape is worth the compile time, and paths are not known to the compiler.
-  static bool is_fixed(const LayerShape& s) {
-    return M::info.path_option < 0 && s.inputs == 2 && s.outputs == 1;
-  }
+  static bool is_fixed(const LayerShape& s) { return M::info.path_option < 0 && s.inputs == 2 && s.outputs == 1; }
 
   NALM_FLATTEN static void weights(const LayerShape& s, const S* p, S* w) { M::weights(s, lanes(p), lanes(w)); }
 
-  NALM_FLATTEN static void forward(const LayerShape& s, const S* p, const S* w, const S* x, S* y, S* step, int step_stride,
-                      int samples) {
+  NALM_FLATTEN static void forward(const LayerShape& s, const S* p, const S* w, const S* x, S* y, S* step,
+                                   int step_stride, int samples) {
     const T *vx = lanes(x), *vp = lanes(p), *vw = lanes(w);
     T *vy = lanes(y), *vstep = lanes(step);
     for (int k = 0; k < samples; ++k) {
@@ -53,7 +53,7 @@ struct Kernels {
   }
 
   NALM_FLATTEN static void backward(const LayerShape& s, const S* p, const S* w, const S* x, const S* y, const S* step,
-                       int step_stride, const S* dy, S* dx, S* dp, S* dw, int samples) {
+                                    int step_stride, const S* dy, S* dx, S* dp, S* dw, int samples) {
     const T *vx = lanes(x), *vy = lanes(y), *vp = lanes(p), *vw = lanes(w), *vstep = lanes(step), *vdy = lanes(dy);
     T *vdx = dx ? lanes(dx) : nullptr, *vdp = lanes(dp), *vdw = lanes(dw);
     for (int k = 0; k < samples; ++k) {
@@ -65,13 +65,14 @@ struct Kernels {
   static void learn(const LayerShape& s, const S* p, const S* w, const S* x, const S* t, double scale, S* step, S* dp,
                     S* dw, int samples) {
     if constexpr (M::info.path_option < 0) {
-      if (is_fixed(s)) return learn_fixed<2, 1>(s, lanes(p), lanes(w), lanes(x), lanes(t), scale, lanes(dp), lanes(dw), samples);
+      if (is_fixed(s))
+        return learn_fixed<2, 1>(s, lanes(p), lanes(w), lanes(x), lanes(t), scale, lanes(dp), lanes(dw), samples);
     }
     learn_any(s, lanes(p), lanes(w), lanes(x), lanes(t), scale, lanes(step), lanes(dp), lanes(dw), samples);
   }
 
-  NALM_FLATTEN static void learn_any(const LayerShape& s, const T* p, const T* w, const T* x, const T* t, double scale, T* step,
-                        T* dp, T* dw, int samples) {
+  NALM_FLATTEN static void learn_any(const LayerShape& s, const T* p, const T* w, const T* x, const T* t, double scale,
+                                     T* step, T* dp, T* dw, int samples) {
     // The last 2 * outputs entries of the scratch hold y and dy of one sample.
     T *y = step, *dy = step + s.outputs, *kept = step + 2 * s.outputs;
     for (int k = 0; k < samples; ++k) {
@@ -82,8 +83,8 @@ struct Kernels {
   }
 
   template <int I, int O>
-  NALM_FLATTEN static void learn_fixed(const LayerShape& any, const T* p, const T* w, const T* x, const T* t, double scale, T* dp,
-                          T* dw, int samples) {
+  NALM_FLATTEN static void learn_fixed(const LayerShape& any, const T* p, const T* w, const T* x, const T* t,
+                                       double scale, T* dp, T* dw, int samples) {
     const int blocks = samples / block;
     learn_blocks<I, O, block>(any, p, w, x, t, scale, dp, dw, blocks);
     const int done = blocks * block;
@@ -126,8 +127,8 @@ struct Kernels {
   }
 
   template <int I, int O>
-  NALM_FLATTEN static void squared_error_fixed(const LayerShape& any, const T* p, const T* w, const T* x, const T* t, double* sums,
-                                  int samples) {
+  NALM_FLATTEN static void squared_error_fixed(const LayerShape& any, const T* p, const T* w, const T* x, const T* t,
+                                               double* sums, int samples) {
     const int blocks = samples / block, done = blocks * block;
     error_blocks<I, O, block>(any, p, w, x, t, sums, blocks);
     error_blocks<I, O, 1>(any, p, w, x + done * I, t + done * O, sums, samples - done);
@@ -156,9 +157,7 @@ struct Kernels {
     M::pull_back(s, lanes(p), lanes(w), lanes(dw), lanes(dp));
   }
 
-  static constexpr LayerKernels<S> table() {
-    return {weights, forward, backward, learn, squared_error, pull_back};
-  }
+  static constexpr LayerKernels<S> table() { return {weights, forward, backward, learn, squared_error, pull_back}; }
 
  private:
   template <int I, int O>
@@ -199,9 +198,9 @@ struct Kernels {
 // Defines the table that the registry refers to.
 #define NALM_JOIN_2(a, b) a##b
 #define NALM_JOIN(a, b) NALM_JOIN_2(a, b)
-#define NALM_DEFINE_KERNELS(Module)                                                                           \
-  namespace nalm {                                                                                            \
-  extern const ModuleKernels NALM_JOIN(kernels_##Module##_, NALM_TARGET);                                     \
-  constinit const ModuleKernels NALM_JOIN(kernels_##Module##_, NALM_TARGET) = {                               \
+#define NALM_DEFINE_KERNELS(Module)                                                                             \
+  namespace nalm {                                                                                              \
+  extern const ModuleKernels NALM_JOIN(kernels_##Module##_, NALM_TARGET);                                       \
+  constinit const ModuleKernels NALM_JOIN(kernels_##Module##_, NALM_TARGET) = {                                 \
       simd::NALM_TARGET::Kernels<Module, float>::table(), simd::NALM_TARGET::Kernels<Module, double>::table()}; \
   }

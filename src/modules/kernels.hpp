@@ -1,7 +1,7 @@
 // The compiled form of a module: one table of functions per instruction set and number type.
 //
-// All arrays are in lane layout: value k of lane l stands at [k * lanes + l], and is aligned for vector loads. A batch is
-// x[sample][input][lane] and y[sample][output][lane].
+// All arrays are in lane layout: value k of lane l stands at [k * lanes + l], and is aligned for vector loads. A batch
+// is x[sample][input][lane] and y[sample][output][lane].
 #pragma once
 
 #include "nalm/module.hpp"

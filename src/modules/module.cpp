@@ -16,7 +16,8 @@ double Regulariser::coefficient(long e) const {
     case Kind::Sparsity:
       if (end <= start) return iteration >= start ? strength : 0;
       return strength * std::clamp((iteration - start) / (end - start), 0.0, 1.0);
-    case Kind::Saturate: return iteration > start ? strength : 0;
+    case Kind::Saturate:
+      return iteration > start ? strength : 0;
     case Kind::L1: {
       double beta = strength;
       // Multiplied step by step, as a training loop would.
@@ -29,10 +30,14 @@ double Regulariser::coefficient(long e) const {
 
 std::string_view name_of(Operation operation) {
   switch (operation) {
-    case Operation::Add: return "add";
-    case Operation::Subtract: return "sub";
-    case Operation::Multiply: return "mul";
-    case Operation::Divide: return "div";
+    case Operation::Add:
+      return "add";
+    case Operation::Subtract:
+      return "sub";
+    case Operation::Multiply:
+      return "mul";
+    case Operation::Divide:
+      return "div";
   }
   return "";
 }
@@ -114,9 +119,8 @@ const ModuleEntry& entry_of(const ModuleInfo& module) {
 namespace {
 
 bool same_ignoring_case(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
-    return std::tolower(x) == std::tolower(y);
-  });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 }  // namespace
@@ -142,10 +146,12 @@ LayerShape default_shape(const ModuleInfo& module, int inputs, int outputs) {
 Status check_shape(const ModuleInfo& module, const LayerShape& shape) {
   constexpr int most = 1 << 20;
   if (shape.inputs < 1 || shape.inputs > most) {
-    return Error{fmt::format("{}: a layer needs at least 1 input and at most {}, not {}.", module.name, most, shape.inputs)};
+    return Error{
+        fmt::format("{}: a layer needs at least 1 input and at most {}, not {}.", module.name, most, shape.inputs)};
   }
   if (shape.outputs < 1 || shape.outputs > most) {
-    return Error{fmt::format("{}: a layer needs at least 1 output and at most {}, not {}.", module.name, most, shape.outputs)};
+    return Error{
+        fmt::format("{}: a layer needs at least 1 output and at most {}, not {}.", module.name, most, shape.outputs)};
   }
   if (shape.outputs % module.outputs_multiple_of != 0) {
     return Error{fmt::format("{}: the number of outputs must be a multiple of {}, not {}.", module.name,
@@ -163,8 +169,8 @@ Status check_shape(const ModuleInfo& module, const LayerShape& shape) {
   // Counts are held in int; a layer this large would not fit in memory anyway.
   const double values = static_cast<double>(shape.inputs) * shape.outputs * std::max(1, paths(module, shape));
   if (values > 1e8) {
-    return Error{fmt::format("{}: {} inputs by {} outputs is more than 1e8 weights; make the layer smaller.", module.name,
-                             shape.inputs, shape.outputs)};
+    return Error{fmt::format("{}: {} inputs by {} outputs is more than 1e8 weights; make the layer smaller.",
+                             module.name, shape.inputs, shape.outputs)};
   }
   return Done{};
 }

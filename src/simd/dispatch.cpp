@@ -58,7 +58,8 @@ Result<const Target*> find_target(std::string_view name) {
     if (target.name == name && target.supported) return &target;
     if (target.supported) known += (known.empty() ? "" : ", ") + std::string(target.name);
   }
-  return Error{"\"" + std::string(name) + "\" is not a SIMD target of this program on this machine; it has " + known + "."};
+  return Error{"\"" + std::string(name) + "\" is not a SIMD target of this program on this machine; it has " + known +
+               "."};
 }
 
 Result<const Target*> choose_target() {

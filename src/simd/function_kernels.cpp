@@ -6,7 +6,7 @@
 
 namespace nalm::simd {
 
-#define NALM_DECLARE_FUNCTIONS(target)                                     \
+#define NALM_DECLARE_FUNCTIONS(target)                                          \
   extern const std::span<const FunctionKernel<float>> float_functions_##target; \
   extern const std::span<const FunctionKernel<double>> double_functions_##target;
 NALM_FOR_EACH_TARGET(NALM_DECLARE_FUNCTIONS)
@@ -16,7 +16,8 @@ NALM_FOR_EACH_TARGET(NALM_DECLARE_FUNCTIONS)
 
 template <>
 std::span<const FunctionKernel<float>> function_kernels(int target_index) {
-  static constexpr const std::span<const FunctionKernel<float>>* tables[] = {NALM_FOR_EACH_TARGET(NALM_FLOAT_FUNCTIONS)};
+  static constexpr const std::span<const FunctionKernel<float>>* tables[] = {
+      NALM_FOR_EACH_TARGET(NALM_FLOAT_FUNCTIONS)};
   return *tables[static_cast<std::size_t>(target_index)];
 }
 

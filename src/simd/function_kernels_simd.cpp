@@ -26,7 +26,8 @@ struct Functions {
       {"log", [](const S* in, S* out, int n) { over(in, out, n, [](T x) HWY_ATTR { return log(x); }); }},
       {"sin", [](const S* in, S* out, int n) { over(in, out, n, [](T x) HWY_ATTR { return sin(x); }); }},
       {"cos", [](const S* in, S* out, int n) { over(in, out, n, [](T x) HWY_ATTR { return cos(x); }); }},
-      {"sincos", [](const S* in, S* out, int n) {
+      {"sincos",
+       [](const S* in, S* out, int n) {
          over(in, out, n, [](T x) HWY_ATTR {
            const auto both = sincos(x);
            return both.sin + both.cos;
@@ -34,7 +35,8 @@ struct Functions {
        }},
       {"tanh", [](const S* in, S* out, int n) { over(in, out, n, [](T x) HWY_ATTR { return tanh(x); }); }},
       {"sigmoid", [](const S* in, S* out, int n) { over(in, out, n, [](T x) HWY_ATTR { return sigmoid(x); }); }},
-      {"sigmoid_fast", [](const S* in, S* out, int n) { over(in, out, n, [](T x) HWY_ATTR { return sigmoid_fast(x); }); }},
+      {"sigmoid_fast",
+       [](const S* in, S* out, int n) { over(in, out, n, [](T x) HWY_ATTR { return sigmoid_fast(x); }); }},
       {"sign", [](const S* in, S* out, int n) { over(in, out, n, [](T x) HWY_ATTR { return sign(x); }); }},
       {"negative", [](const S* in, S* out, int n) { over(in, out, n, [](T x) HWY_ATTR { return negative(x); }); }},
       {"min(1, x)", [](const S* in, S* out, int n) { over(in, out, n, [](T x) HWY_ATTR { return min(1.0, x); }); }},
@@ -51,9 +53,9 @@ namespace nalm::simd {
 
 extern const std::span<const FunctionKernel<float>> NALM_JOIN(float_functions_, NALM_TARGET);
 extern const std::span<const FunctionKernel<double>> NALM_JOIN(double_functions_, NALM_TARGET);
-constinit const std::span<const FunctionKernel<float>> NALM_JOIN(float_functions_, NALM_TARGET) =
-    NALM_TARGET::Functions<float>::table;
-constinit const std::span<const FunctionKernel<double>> NALM_JOIN(double_functions_, NALM_TARGET) =
-    NALM_TARGET::Functions<double>::table;
+constinit const std::span<const FunctionKernel<float>> NALM_JOIN(float_functions_,
+                                                                 NALM_TARGET) = NALM_TARGET::Functions<float>::table;
+constinit const std::span<const FunctionKernel<double>> NALM_JOIN(double_functions_,
+                                                                  NALM_TARGET) = NALM_TARGET::Functions<double>::table;
 
 }  // namespace nalm::simd

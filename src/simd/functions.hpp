@@ -1,8 +1,8 @@
 // exp, log, tanh, sigmoid, sin and cos over lanes.
 //
-// Own kernels, because Highway 1.0.3's have no special values (its exp of NaN is 0, which would hide a diverged run) and
-// fuse products and sums where the CPU can, which would make bits depend on the target. Accuracy and special values of
-// each are lines of the table in tests/simd/functions_test.cpp; float coefficients come from
+// Own kernels, because Highway 1.0.3's have no special values (its exp of NaN is 0, which would hide a diverged run)
+// and fuse products and sums where the CPU can, which would make bits depend on the target. Accuracy and special values
+// of each are lines of the table in tests/simd/functions_test.cpp; float coefficients come from
 // scripts/fit_polynomials.py, double ones are Taylor coefficients.
 //
 // Two speeds. Per-sample work uses the float kernels (about 1 ulp). The squashing of weights, once per iteration,
@@ -53,28 +53,32 @@ struct Rounded {
 };
 NALM_OP Rounded<S, N> nearest(const Lanes<S, N>& x) {
   const Lanes<S, N> shifted = x + Format<S>::magic;
-  return {shifted - Format<S>::magic, each<N>([](auto v) HWY_ATTR {
-            return hn::Sub(v, hn::Set(BitsTag<S>(), Format<S>::magic_bits));
-          }, bits_of(shifted))};
+  return {shifted - Format<S>::magic,
+          each<N>([](auto v) HWY_ATTR { return hn::Sub(v, hn::Set(BitsTag<S>(), Format<S>::magic_bits)); },
+                  bits_of(shifted))};
 }
 
 // 2^n for n inside the exponent range of normal numbers.
 NALM_OP Lanes<S, N> power_of_two(const Integers<S, N>& n) {
-  return from_bits<S, N>(each<N>([](auto v) HWY_ATTR {
-    return hn::ShiftLeft<Format<S>::mantissa_bits>(hn::Add(v, hn::Set(BitsTag<S>(), Format<S>::bias)));
-  }, n));
+  return from_bits<S, N>(each<N>(
+      [](auto v) HWY_ATTR {
+        return hn::ShiftLeft<Format<S>::mantissa_bits>(hn::Add(v, hn::Set(BitsTag<S>(), Format<S>::bias)));
+      },
+      n));
 }
 
 // x * 2^n with n up to twice the exponent range, so that results may overflow to infinity or be denormal.
 template <int N>
 HWY_INLINE Lanes<double, N> scale_by_power(const Lanes<double, N>& x, const Integers<double, N>& n) {
   // 64-bit lanes have no arithmetic shift below AVX-512: shift an offset, hence positive, number instead.
-  const Integers<double, N> half = each<N>([](auto v) HWY_ATTR {
-    const BitsTag<double> tag;
-    const hn::RebindToUnsigned<RegisterTag<double>> positive;
-    const auto shifted = hn::ShiftRight<1>(hn::BitCast(positive, hn::Add(v, hn::Set(tag, 1 << 20))));
-    return hn::Sub(hn::BitCast(tag, shifted), hn::Set(tag, 1 << 19));
-  }, n);
+  const Integers<double, N> half = each<N>(
+      [](auto v) HWY_ATTR {
+        const BitsTag<double> tag;
+        const hn::RebindToUnsigned<RegisterTag<double>> positive;
+        const auto shifted = hn::ShiftRight<1>(hn::BitCast(positive, hn::Add(v, hn::Set(tag, 1 << 20))));
+        return hn::Sub(hn::BitCast(tag, shifted), hn::Set(tag, 1 << 19));
+      },
+      n);
   const Integers<double, N> rest = each<N>([](auto v, auto h) HWY_ATTR { return hn::Sub(v, h); }, n, half);
   return x * power_of_two<double, N>(half) * power_of_two<double, N>(rest);
 }
@@ -116,9 +120,8 @@ template <int N>
 HWY_INLINE Lanes<float, N> exp(const Lanes<float, N>& x) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const ExpParts<float, N> e = exp_parts(x);
-  const Lanes<float, N> inside = from_bits<float, N>(each<N>([](auto p, auto n) HWY_ATTR {
-    return hn::Add(p, hn::ShiftLeft<23>(n));
-  }, bits_of(e.fraction + 1.0), e.n));
+  const Lanes<float, N> inside = from_bits<float, N>(each<N>(
+      [](auto p, auto n) HWY_ATTR { return hn::Add(p, hn::ShiftLeft<23>(n)); }, bits_of(e.fraction + 1.0), e.n));
   // From here on exp overflows; NaN takes this way too, and stays NaN.
   const Lanes<float, N> result = where(x <= 88.72283, inside, max(infinity, x));
   return where(x < -87.33654, Lanes<float, N>(0.0), result);
@@ -139,16 +142,16 @@ struct LogParts {
 
 template <int N>
 HWY_INLINE LogParts<float, N> log_parts(const Lanes<float, N>& x) {
-  const auto from_half = each<N>([](auto v) HWY_ATTR {
-    return hn::Sub(v, hn::Set(BitsTag<float>(), Format<float>::sqrt_half_bits));
-  }, bits_of(x));
-  const Lanes<float, N> exponent = each<N>([](auto v) HWY_ATTR {
-    return hn::ConvertTo(RegisterTag<float>(), hn::ShiftRight<23>(v));
-  }, from_half);
-  const Lanes<float, N> mantissa = from_bits<float, N>(each<N>([](auto v) HWY_ATTR {
-    const BitsTag<float> tag;
-    return hn::Add(hn::And(v, hn::Set(tag, 0x7fffff)), hn::Set(tag, Format<float>::sqrt_half_bits));
-  }, from_half));
+  const auto from_half = each<N>(
+      [](auto v) HWY_ATTR { return hn::Sub(v, hn::Set(BitsTag<float>(), Format<float>::sqrt_half_bits)); }, bits_of(x));
+  const Lanes<float, N> exponent =
+      each<N>([](auto v) HWY_ATTR { return hn::ConvertTo(RegisterTag<float>(), hn::ShiftRight<23>(v)); }, from_half);
+  const Lanes<float, N> mantissa = from_bits<float, N>(each<N>(
+      [](auto v) HWY_ATTR {
+        const BitsTag<float> tag;
+        return hn::Add(hn::And(v, hn::Set(tag, 0x7fffff)), hn::Set(tag, Format<float>::sqrt_half_bits));
+      },
+      from_half));
   return {exponent, mantissa - 1.0};
 }
 
@@ -156,19 +159,24 @@ template <int N>
 HWY_INLINE LogParts<double, N> log_parts(const Lanes<double, N>& x) {
   const Integers<double, N> bits = bits_of(x);
   // The biased exponent of x / sqrt(1/2); x is positive, so a logical shift will do.
-  const Integers<double, N> field = each<N>([](auto v) HWY_ATTR {
-    const BitsTag<double> tag;
-    const hn::RebindToUnsigned<RegisterTag<double>> positive;
-    const auto biased = hn::Add(v, hn::Set(tag, (Format<double>::bias << 52) - Format<double>::sqrt_half_bits));
-    return hn::BitCast(tag, hn::ShiftRight<52>(hn::BitCast(positive, biased)));
-  }, bits);
-  const Lanes<double, N> mantissa = from_bits<double, N>(each<N>([](auto v, auto e) HWY_ATTR {
-    return hn::Add(hn::Sub(v, hn::ShiftLeft<52>(e)), hn::Set(BitsTag<double>(), Format<double>::bias << 52));
-  }, bits, field));
+  const Integers<double, N> field = each<N>(
+      [](auto v) HWY_ATTR {
+        const BitsTag<double> tag;
+        const hn::RebindToUnsigned<RegisterTag<double>> positive;
+        const auto biased = hn::Add(v, hn::Set(tag, (Format<double>::bias << 52) - Format<double>::sqrt_half_bits));
+        return hn::BitCast(tag, hn::ShiftRight<52>(hn::BitCast(positive, biased)));
+      },
+      bits);
+  const Lanes<double, N> mantissa = from_bits<double, N>(each<N>(
+      [](auto v, auto e) HWY_ATTR {
+        return hn::Add(hn::Sub(v, hn::ShiftLeft<52>(e)), hn::Set(BitsTag<double>(), Format<double>::bias << 52));
+      },
+      bits, field));
   // The field is a small positive integer: put it into the mantissa of the magic number and take that away again.
-  const Lanes<double, N> exponent = from_bits<double, N>(each<N>([](auto v) HWY_ATTR {
-    return hn::Add(v, hn::Set(BitsTag<double>(), Format<double>::magic_bits));
-  }, field)) - (Format<double>::magic + static_cast<double>(Format<double>::bias));
+  const Lanes<double, N> exponent =
+      from_bits<double, N>(each<N>(
+          [](auto v) HWY_ATTR { return hn::Add(v, hn::Set(BitsTag<double>(), Format<double>::magic_bits)); }, field)) -
+      (Format<double>::magic + static_cast<double>(Format<double>::bias));
   return {exponent, mantissa - 1.0};
 }
 
@@ -209,18 +217,20 @@ struct SinCos {
   Lanes<S, N> sin, cos;
 };
 
-// The reduction by multiples of pi/2 loses digits as neighbouring numbers come to lie a radian apart (1e7 in float), and
-// then breaks down. Only diverged runs have such phases; this keeps their sine and cosine within [-1, 1], the same
+// The reduction by multiples of pi/2 loses digits as neighbouring numbers come to lie a radian apart (1e7 in float),
+// and then breaks down. Only diverged runs have such phases; this keeps their sine and cosine within [-1, 1], the same
 // everywhere. It changes nothing for other phases, and NaN stays NaN.
 NALM_OP Lanes<S, N> within_quarter_turn(const Lanes<S, N>& r) { return min(1.0, max(-1.0, r)); }
 
 // Turns sin and cos of the remainder r = x - n pi/2 into those of x.
 NALM_OP SinCos<S, N> rotate(const Lanes<S, N>& sin_r, const Lanes<S, N>& cos_r, const Integers<S, N>& n) {
   constexpr static int sign_shift = sizeof(S) * 8 - 2;
-  const Mask<S, N> odd = each<N>([](auto v) HWY_ATTR {
-    const BitsTag<S> tag;
-    return hn::RebindMask(RegisterTag<S>(), hn::Eq(hn::And(v, hn::Set(tag, 1)), hn::Set(tag, 1)));
-  }, n);
+  const Mask<S, N> odd = each<N>(
+      [](auto v) HWY_ATTR {
+        const BitsTag<S> tag;
+        return hn::RebindMask(RegisterTag<S>(), hn::Eq(hn::And(v, hn::Set(tag, 1)), hn::Set(tag, 1)));
+      },
+      n);
   const auto flip = [](auto number, auto quadrant) HWY_ATTR {
     const BitsTag<S> tag;
     return hn::Xor(number, hn::ShiftLeft<sign_shift>(hn::And(quadrant, hn::Set(tag, 2))));
@@ -272,24 +282,30 @@ HWY_INLINE Widened<N> widen(const Lanes<float, N>& x) {
   const Lanes<double, N> all = each<N>([](auto v) HWY_ATTR { return hn::PromoteTo(RegisterTag<double>(), v); }, x.v);
   return {all, all};
 #else
-  return {each<N>([](auto v) HWY_ATTR {
-            return hn::PromoteTo(RegisterTag<double>(), hn::LowerHalf(hn::Half<RegisterTag<float>>(), v));
-          }, x.v),
-          each<N>([](auto v) HWY_ATTR {
-            return hn::PromoteTo(RegisterTag<double>(), hn::UpperHalf(hn::Half<RegisterTag<float>>(), v));
-          }, x.v)};
+  return {each<N>(
+              [](auto v) HWY_ATTR {
+                return hn::PromoteTo(RegisterTag<double>(), hn::LowerHalf(hn::Half<RegisterTag<float>>(), v));
+              },
+              x.v),
+          each<N>(
+              [](auto v) HWY_ATTR {
+                return hn::PromoteTo(RegisterTag<double>(), hn::UpperHalf(hn::Half<RegisterTag<float>>(), v));
+              },
+              x.v)};
 #endif
 }
 template <int N>
 HWY_INLINE Lanes<float, N> narrow(const Lanes<double, N>& lower, const Lanes<double, N>& upper) {
-  return each<N>([](auto l, [[maybe_unused]] auto u) HWY_ATTR {
+  return each<N>(
+      [](auto l, [[maybe_unused]] auto u) HWY_ATTR {
 #if HWY_TARGET == HWY_SCALAR
-    return hn::DemoteTo(RegisterTag<float>(), l);
+        return hn::DemoteTo(RegisterTag<float>(), l);
 #else
-    const hn::Half<RegisterTag<float>> half;
-    return hn::Combine(RegisterTag<float>(), hn::DemoteTo(half, u), hn::DemoteTo(half, l));
+        const hn::Half<RegisterTag<float>> half;
+        return hn::Combine(RegisterTag<float>(), hn::DemoteTo(half, u), hn::DemoteTo(half, l));
 #endif
-  }, lower.v, upper.v);
+      },
+      lower.v, upper.v);
 }
 // f in double, rounded once.
 template <int N, class F>
@@ -312,7 +328,9 @@ HWY_INLINE Lanes<double, N> tanh(const Lanes<double, N>& x) {
   return copysign(-expm1 / (expm1 + 2.0), x);
 }
 template <int N>
-HWY_INLINE Lanes<double, N> sigmoid(const Lanes<double, N>& x) { return 1.0 / (exp(-x) + 1.0); }
+HWY_INLINE Lanes<double, N> sigmoid(const Lanes<double, N>& x) {
+  return 1.0 / (exp(-x) + 1.0);
+}
 
 // tanh and sigmoid of scale * x (G-NALU's golden base is a scale of ln phi).
 NALM_OP Lanes<S, N> tanh(const Lanes<S, N>& x, double scale) {
@@ -330,9 +348,13 @@ NALM_OP Lanes<S, N> sigmoid(const Lanes<S, N>& x, double scale) {
   }
 }
 template <int N>
-HWY_INLINE Lanes<float, N> tanh(const Lanes<float, N>& x) { return tanh(x, 1.0); }
+HWY_INLINE Lanes<float, N> tanh(const Lanes<float, N>& x) {
+  return tanh(x, 1.0);
+}
 template <int N>
-HWY_INLINE Lanes<float, N> sigmoid(const Lanes<float, N>& x) { return sigmoid(x, 1.0); }
+HWY_INLINE Lanes<float, N> sigmoid(const Lanes<float, N>& x) {
+  return sigmoid(x, 1.0);
+}
 
 // For gates evaluated per sample.
 NALM_OP Lanes<S, N> sigmoid_fast(const Lanes<S, N>& x) { return 1.0 / (exp(-x) + 1.0); }

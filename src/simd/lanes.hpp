@@ -4,8 +4,8 @@
 // is a long chain of operations that wait for each other; four chains, interleaved instruction by instruction, keep the
 // processor busy. docs/design/003-engine.md has the measurements.
 //
-// This header is compiled once per instruction set, each time with that set's compiler flags and with NALM_TARGET naming
-// it (see cmake/simd_targets.cmake). Everything lives in a namespace of that name, so that code compiled for one
+// This header is compiled once per instruction set, each time with that set's compiler flags and with NALM_TARGET
+// naming it (see cmake/simd_targets.cmake). Everything lives in a namespace of that name, so that code compiled for one
 // instruction set can never be linked into a program path meant for another.
 //
 // Same run, same bits on every target: only operations that IEEE 754 rounds correctly are used, products and sums are
@@ -129,25 +129,25 @@ struct __attribute__((may_alias)) Lanes {
   }
 };
 
-#define NALM_OP \
+#define NALM_OP             \
   template <class S, int N> \
   HWY_INLINE
 
 // An operation on lanes from Highway's on vectors, and the same mixed with plain numbers, as in 1 - x.
-#define NALM_BINARY(name, function)                                                                  \
-  NALM_OP Lanes<S, N> name(const Lanes<S, N>& a, const Lanes<S, N>& b) {                                      \
-    return each<N>([](auto x, auto y) HWY_ATTR { return function(x, y); }, a.v, b.v);                   \
-  }                                                                                                  \
-  NALM_OP Lanes<S, N> name(double a, const Lanes<S, N>& b) { return name(Lanes<S, N>(a), b); }                \
+#define NALM_BINARY(name, function)                                                            \
+  NALM_OP Lanes<S, N> name(const Lanes<S, N>& a, const Lanes<S, N>& b) {                       \
+    return each<N>([](auto x, auto y) HWY_ATTR { return function(x, y); }, a.v, b.v);          \
+  }                                                                                            \
+  NALM_OP Lanes<S, N> name(double a, const Lanes<S, N>& b) { return name(Lanes<S, N>(a), b); } \
   NALM_OP Lanes<S, N> name(const Lanes<S, N>& a, double b) { return name(a, Lanes<S, N>(b)); }
-#define NALM_UNARY(name, function)                                                    \
-  NALM_OP Lanes<S, N> name(const Lanes<S, N>& a) {                                          \
-    return each<N>([](auto x) HWY_ATTR { return function(x); }, a.v);                    \
+#define NALM_UNARY(name, function)                                    \
+  NALM_OP Lanes<S, N> name(const Lanes<S, N>& a) {                    \
+    return each<N>([](auto x) HWY_ATTR { return function(x); }, a.v); \
   }
-#define NALM_COMPARISON(name, function)                                                               \
-  NALM_OP Mask<S, N> name(const Lanes<S, N>& a, const Lanes<S, N>& b) {                                        \
-    return each<N>([](auto x, auto y) HWY_ATTR { return function(x, y); }, a.v, b.v);                    \
-  }                                                                                                   \
+#define NALM_COMPARISON(name, function)                                               \
+  NALM_OP Mask<S, N> name(const Lanes<S, N>& a, const Lanes<S, N>& b) {               \
+    return each<N>([](auto x, auto y) HWY_ATTR { return function(x, y); }, a.v, b.v); \
+  }                                                                                   \
   NALM_OP Mask<S, N> name(const Lanes<S, N>& a, double b) { return name(a, Lanes<S, N>(b)); }
 
 NALM_BINARY(operator+, hn::Add)
@@ -168,7 +168,9 @@ NALM_COMPARISON(operator==, hn::Eq)
 NALM_OP Lanes<S, N> where(const Mask<S, N>& mask, const Lanes<S, N>& yes, const Lanes<S, N>& no) {
   return each<N>([](auto m, auto y, auto n) HWY_ATTR { return hn::IfThenElse(m, y, n); }, mask, yes.v, no.v);
 }
-NALM_OP Lanes<S, N> where(const Mask<S, N>& mask, const Lanes<S, N>& yes, double no) { return where<S, N>(mask, yes, Lanes<S, N>(no)); }
+NALM_OP Lanes<S, N> where(const Mask<S, N>& mask, const Lanes<S, N>& yes, double no) {
+  return where<S, N>(mask, yes, Lanes<S, N>(no));
+}
 
 // a < b ? a : b, hence b when either is NaN: what x86's instruction does, spelled out elsewhere. Called with the plain
 // number first, so that NaN in the lanes stays NaN.

@@ -28,7 +28,8 @@ Bundle<S>::Bundle(const Stack& stack, StackRecipe recipe, const simd::Target& ta
       streams_(static_cast<std::size_t>(network_.lanes())) {
   recipe_.layers.resize(stack.size());
   const Optimiser& optimiser = recipe_.whole.optimiser;
-  const S first = optimiser.kind == Optimiser::Kind::RmsProp ? static_cast<S>(optimiser.rms_prop.first_accumulator) : S(0);
+  const S first =
+      optimiser.kind == Optimiser::Kind::RmsProp ? static_cast<S>(optimiser.rms_prop.first_accumulator) : S(0);
   for (int k = 0; k < network_.layer_count(); ++k) {
     const std::size_t size = static_cast<std::size_t>(network_.values(k).count) * per_lane_.size();
     state_.push_back({AlignedVector<S>(size, S(0)), AlignedVector<S>(size, first)});
@@ -80,9 +81,15 @@ void Bundle<S>::regularise() {
         offset += static_cast<std::size_t>(n) * lanes;
         if (!r.parameter.empty() && r.parameter != parameter.name) continue;
         switch (r.kind) {
-          case Regulariser::Kind::Sparsity: kernels.sparsity(p, gradient, n, coefficient / n); break;
-          case Regulariser::Kind::Saturate: kernels.saturate(p, gradient, n, coefficient / n, per_lane_.data()); break;
-          case Regulariser::Kind::L1: kernels.l1(p, gradient, n, coefficient); break;
+          case Regulariser::Kind::Sparsity:
+            kernels.sparsity(p, gradient, n, coefficient / n);
+            break;
+          case Regulariser::Kind::Saturate:
+            kernels.saturate(p, gradient, n, coefficient / n, per_lane_.data());
+            break;
+          case Regulariser::Kind::L1:
+            kernels.l1(p, gradient, n, coefficient);
+            break;
         }
       }
     }

@@ -6,7 +6,9 @@ namespace nalm {
 
 template <class S>
 Network<S>::Network(const Stack& stack, const simd::Target& target)
-    : lanes_(target.lanes<S>()), step_kernels_(&nalm::step_kernels<S>(target.index)), sums_(static_cast<std::size_t>(lanes_)) {
+    : lanes_(target.lanes<S>()),
+      step_kernels_(&nalm::step_kernels<S>(target.index)),
+      sums_(static_cast<std::size_t>(lanes_)) {
   for (const LayerSpec& spec : stack) {
     const ModuleEntry& entry = entry_of(*spec.module);
     LayerState layer;
@@ -95,7 +97,8 @@ template <class S>
 void Network<S>::learn(const S* x, const S* t, int samples, double scale) {
   if (layers_.size() == 1) {
     LayerState& l = layers_.front();
-    l.kernels->learn(l.spec.shape, l.p.data(), l.w.data(), x, t, scale, l.step.data(), l.dp.data(), l.dw.data(), samples);
+    l.kernels->learn(l.spec.shape, l.p.data(), l.w.data(), x, t, scale, l.step.data(), l.dp.data(), l.dw.data(),
+                     samples);
     return;
   }
   for (int first = 0; first < samples; first += tile) {
@@ -127,7 +130,8 @@ void Network<S>::squared_error(const S* x, const S* t, int samples, std::span<do
   std::fill(sums_.begin(), sums_.end(), 0.0);
   if (layers_.size() == 1) {
     LayerState& l = layers_.front();
-    l.kernels->squared_error(l.spec.shape, l.p.data(), l.w.data(), x, t, l.y.data(), l.step.data(), sums_.data(), samples);
+    l.kernels->squared_error(l.spec.shape, l.p.data(), l.w.data(), x, t, l.y.data(), l.step.data(), sums_.data(),
+                             samples);
   } else {
     for (int first = 0; first < samples; first += tile) {
       const int count = std::min(tile, samples - first);

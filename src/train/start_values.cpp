@@ -24,18 +24,30 @@ std::vector<double> start_values(const ModuleInfo& module, const LayerShape& sha
     std::vector<double> tensor(static_cast<std::size_t>(size_of(module, parameter.axes, shape)));
     const auto symmetric = [&](double r) { stream.uniform(tensor, -r, r); };
     switch (const Start& start = parameter.start; start.kind) {
-      case Start::Kind::Constant: std::fill(tensor.begin(), tensor.end(), start.a); break;
-      case Start::Kind::Uniform: stream.uniform(tensor, start.a, start.b); break;
-      case Start::Kind::Normal: stream.normal(tensor, start.a, start.b); break;
-      case Start::Kind::XavierUniform: symmetric(std::sqrt(6.0 / fan)); break;
+      case Start::Kind::Constant:
+        std::fill(tensor.begin(), tensor.end(), start.a);
+        break;
+      case Start::Kind::Uniform:
+        stream.uniform(tensor, start.a, start.b);
+        break;
+      case Start::Kind::Normal:
+        stream.normal(tensor, start.a, start.b);
+        break;
+      case Start::Kind::XavierUniform:
+        symmetric(std::sqrt(6.0 / fan));
+        break;
       case Start::Kind::XavierNormal: {
         const std::vector<int> dims = dimensions(module, parameter, shape);
         const int rows_and_columns = dims.back() + (dims.size() > 1 ? dims[dims.size() - 2] : 1);
         stream.normal(tensor, 0, std::sqrt(2.0 / rows_and_columns));
         break;
       }
-      case Start::Kind::Nau: symmetric(std::min(0.5, std::sqrt(6.0 / fan))); break;
-      case Start::Kind::Nac: symmetric(nac_range(fan)); break;
+      case Start::Kind::Nau:
+        symmetric(std::min(0.5, std::sqrt(6.0 / fan)));
+        break;
+      case Start::Kind::Nac:
+        symmetric(nac_range(fan));
+        break;
     }
     values.insert(values.end(), tensor.begin(), tensor.end());
   }

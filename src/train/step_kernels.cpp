@@ -4,7 +4,7 @@
 
 namespace nalm {
 
-#define NALM_DECLARE_STEPS(target)                  \
+#define NALM_DECLARE_STEPS(target)                      \
   extern const StepKernels<float> float_steps_##target; \
   extern const StepKernels<double> double_steps_##target;
 NALM_FOR_EACH_TARGET(NALM_DECLARE_STEPS)

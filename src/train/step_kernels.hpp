@@ -10,8 +10,8 @@ namespace nalm {
 // Adam's bias corrections are taken in double, once per iteration.
 struct AdamStep {
   double beta1, beta2, epsilon;
-  double step_size;         // learning rate / (1 - beta1^n)
-  double root_correction;   // sqrt(1 - beta2^n)
+  double step_size;        // learning rate / (1 - beta1^n)
+  double root_correction;  // sqrt(1 - beta2^n)
 };
 
 template <class S>
@@ -25,9 +25,9 @@ struct StepKernels {
   void (*l1)(const S* p, S* gradient, int n, double coefficient);
 
   void (*clip_value)(S* gradient, int n, double limit);
-  void (*add_squares)(const S* gradient, int n, S* sum);        // per lane
-  void (*norm_to_factor)(S* sum, double limit);                 // sum of squares -> factor to multiply with, per lane
-  void (*multiply)(S* gradient, int n, const S* factor);        // factor per lane
+  void (*add_squares)(const S* gradient, int n, S* sum);  // per lane
+  void (*norm_to_factor)(S* sum, double limit);           // sum of squares -> factor to multiply with, per lane
+  void (*multiply)(S* gradient, int n, const S* factor);  // factor per lane
 
   void (*clamp)(S* p, int n, double lo, double hi);
 

@@ -96,8 +96,8 @@ struct Steps {
   }
 
   static constexpr StepKernels<S> table() {
-    return {adam,     rms_prop, sparsity,    saturate,       l1,       clip_value,
-            add_squares, norm_to_factor, multiply, clamp, error_gradient, broadcast};
+    return {adam,           rms_prop, sparsity, saturate,       l1,       clip_value, add_squares,
+            norm_to_factor, multiply, clamp,    error_gradient, broadcast};
   }
 };
 

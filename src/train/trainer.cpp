@@ -19,7 +19,8 @@ struct Trainer::State {
   auto with(int run, F f) {
     const int lanes = settings.precision == Precision::Float ? in_float.front().lanes() : in_double.front().lanes();
     const std::size_t bundle = static_cast<std::size_t>(run / lanes);
-    return settings.precision == Precision::Float ? f(in_float[bundle], run % lanes) : f(in_double[bundle], run % lanes);
+    return settings.precision == Precision::Float ? f(in_float[bundle], run % lanes)
+                                                  : f(in_double[bundle], run % lanes);
   }
 
   template <class S>
@@ -35,8 +36,10 @@ struct Trainer::State {
       for (long k = 0; k < iterations; ++k) {
         for (int lane = 0; lane < lanes && b * lanes + lane < settings.runs; ++lane) {
           source(b * lanes + lane, bundle.iteration(), x, t);
-          for (std::size_t j = 0; j < nx; ++j) lane_x[j * width + static_cast<std::size_t>(lane)] = static_cast<S>(x[j]);
-          for (std::size_t j = 0; j < nt; ++j) lane_t[j * width + static_cast<std::size_t>(lane)] = static_cast<S>(t[j]);
+          for (std::size_t j = 0; j < nx; ++j)
+            lane_x[j * width + static_cast<std::size_t>(lane)] = static_cast<S>(x[j]);
+          for (std::size_t j = 0; j < nt; ++j)
+            lane_t[j * width + static_cast<std::size_t>(lane)] = static_cast<S>(t[j]);
         }
         bundle.step(lane_x.data(), lane_t.data(), batch);
       }
@@ -52,7 +55,8 @@ Trainer::~Trainer() = default;
 Result<Trainer> Trainer::create(Settings settings) {
   if (Status fits = check_stack(settings.stack); !fits) return fits.error();
   if (settings.runs < 1) return Error{fmt::format("a trainer needs at least 1 run, not {}.", settings.runs)};
-  if (settings.recipe.batch < 1) return Error{fmt::format("a batch needs at least 1 row, not {}.", settings.recipe.batch)};
+  if (settings.recipe.batch < 1)
+    return Error{fmt::format("a batch needs at least 1 row, not {}.", settings.recipe.batch)};
   const Result<const simd::Target*> target = simd::choose_target();
   if (!target) return target.error();
   auto state = std::make_unique<State>();

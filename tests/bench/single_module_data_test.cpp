@@ -49,8 +49,7 @@ TEST(SingleModuleData, TestRowsAreThoseOfTheReference) {
 TEST(SingleModuleData, TestRowsOfTheTwoPartRangeAreThoseOfTheReference) {
   NumpyStream stream(test_seed);
   const Samples samples = draw(stream, range(4).test, Operation::Add, 2, 0, 10000);
-  const double wanted[][2] = {
-      {-3.866954327, -4.735795021}, {-4.121143818, 5.085485935}, {2.327325106, 3.070891142}};
+  const double wanted[][2] = {{-3.866954327, -4.735795021}, {-4.121143818, 5.085485935}, {2.327325106, 3.070891142}};
   for (std::size_t row = 0; row < 3; ++row) {
     EXPECT_EQ(samples.x[2 * row], static_cast<float>(wanted[row][0])) << row;
     EXPECT_EQ(samples.x[2 * row + 1], static_cast<float>(wanted[row][1])) << row;
@@ -75,8 +74,8 @@ TEST(SingleModuleData, TheTwoPartRangeTossesAFairCoinForEveryElement) {
 }
 
 TEST(SingleModuleData, TheNineRangesAreThePapers) {
-  const double wanted[9][4] = {{-20, -10, -40, -20},  {-2, -1, -6, -2},    {-1.2, -1.1, -6.1, -1.2},
-                               {-0.2, -0.1, -2, -0.2}, {-2, 2, -6, -2},     {0.1, 0.2, 0.2, 2},
+  const double wanted[9][4] = {{-20, -10, -40, -20},   {-2, -1, -6, -2},   {-1.2, -1.1, -6.1, -1.2},
+                               {-0.2, -0.1, -2, -0.2}, {-2, 2, -6, -2},    {0.1, 0.2, 0.2, 2},
                                {1, 2, 2, 6},           {1.1, 1.2, 1.2, 6}, {10, 20, 20, 40}};
   ASSERT_EQ(paper_ranges().size(), 9u);
   for (int k = 0; k < 9; ++k) {
@@ -113,7 +112,8 @@ TEST(SingleModuleData, TargetsAreComputedInDoubleAndRoundedOnce) {
                                                           : a / b;
       ASSERT_EQ(samples.x[2 * row], static_cast<float>(a));
       ASSERT_EQ(samples.t[row], static_cast<float>(t)) << name_of(operation) << " in row " << row;
-      if (operation == Operation::Divide) not_of_the_rounded_inputs += samples.t[row] != samples.x[2 * row] / samples.x[2 * row + 1];
+      if (operation == Operation::Divide)
+        not_of_the_rounded_inputs += samples.t[row] != samples.x[2 * row] / samples.x[2 * row + 1];
     }
   }
   EXPECT_GT(not_of_the_rounded_inputs, 100);

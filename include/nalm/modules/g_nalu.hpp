@@ -31,8 +31,9 @@ struct GNalu : NaluMathematics<GoldenBase> {
       .other_name = "GNALU",
       .title = "Golden-ratio Neural Arithmetic Logic Unit",
       .citation = "Rana, Malhi, Främling: Exploring Numerical Calculations with CalcNet, ICTAI 2019",
-      .formula = "as NALU with tanh(z) and sigmoid(z) replaced by tanh(z*ln(phi)) and sigmoid(z*ln(phi)), "
-                 "phi = (1 + sqrt(5))/2",
+      .formula =
+          "as NALU with tanh(z) and sigmoid(z) replaced by tanh(z*ln(phi)) and sigmoid(z*ln(phi)), "
+          "phi = (1 + sqrt(5))/2",
       .learned = "as NALU",
       .differences = differences,
       .unusual_inputs = "as NALU",

@@ -52,7 +52,8 @@ struct INalu {
   }
 
   static constexpr std::string_view differences[] = {
-      "The floor of 1e-7 is a maximum, not an addition, and the cap of 20 acts on the summed exponent; the paper's formula "
+      "The floor of 1e-7 is a maximum, not an addition, and the cap of 20 acts on the summed exponent; the paper's "
+      "formula "
       "clips each element. The gradient through m is 0 while the cap is active.",
       "The regulariser has the factor 0.05 and no 1/t; it starts after 10000 iterations, while the validation error "
       "of the last log point is below 1.",
@@ -64,13 +65,16 @@ struct INalu {
       .name = "iNALU",
       .title = "Improved Neural Arithmetic Logic Unit",
       .citation = "Schlör, Ring, Hotho: iNALU: Improved Neural Arithmetic Logic Unit, Frontiers in AI 2020",
-      .formula = "a = sum_i x_i*WA_io; m = exp(min(sum_i WM_io*ln(max(|x_i|, 1e-7)), 20)); "
-                 "s = prod_i (sign(x_i)*|WM_io| + 1 - |WM_io|); y_o = sigmoid(g_o)*a + (1 - sigmoid(g_o))*m*s; "
-                 "each W = tanh(W_hat)*sigmoid(M_hat)",
-      .learned = "which inputs are added and which multiplied, with separate weights, and which of the two is the output",
+      .formula =
+          "a = sum_i x_i*WA_io; m = exp(min(sum_i WM_io*ln(max(|x_i|, 1e-7)), 20)); "
+          "s = prod_i (sign(x_i)*|WM_io| + 1 - |WM_io|); y_o = sigmoid(g_o)*a + (1 - sigmoid(g_o))*m*s; "
+          "each W = tanh(W_hat)*sigmoid(M_hat)",
+      .learned =
+          "which inputs are added and which multiplied, with separate weights, and which of the two is the output",
       .differences = differences,
-      .unusual_inputs = "NaN gives NaN; magnitudes below 1e-7 count as 1e-7 in the product, whose sign factor for an exact "
-                        "0 is 1 - |WM|; products above e^20 = 4.85e8 are cut there; infinities give infinity or NaN.",
+      .unusual_inputs =
+          "NaN gives NaN; magnitudes below 1e-7 count as 1e-7 in the product, whose sign factor for an exact "
+          "0 is 1 - |WM|; products above e^20 = 4.85e8 are cut there; infinities give infinity or NaN.",
       .parameters = parameters,
       .weights = weights_info,
       .steps = steps,

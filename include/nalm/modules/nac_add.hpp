@@ -20,9 +20,12 @@ struct NacAdd {
   static Recipe recipe(Operation) { return {}; }
 
   static constexpr std::string_view differences[] = {
-      "Raw parameters start uniform in +-r with r from the variance of W; the reference implementation floors the fan sum "
-      "at 5, so two inputs and one output give r = 9.4714: most weights start saturated. The published figures depend on it.",
-      "A weight whose tanh rounds to 1 in float32 has gradient 0 for ever; in float64 it moves and other seeds succeed.",
+      "Raw parameters start uniform in +-r with r from the variance of W; the reference implementation floors the fan "
+      "sum "
+      "at 5, so two inputs and one output give r = 9.4714: most weights start saturated. The published figures depend "
+      "on it.",
+      "A weight whose tanh rounds to 1 in float32 has gradient 0 for ever; in float64 it moves and other seeds "
+      "succeed.",
   };
   static constexpr ModuleInfo info{
       .name = "NAC+",
@@ -32,8 +35,9 @@ struct NacAdd {
       .formula = "W = tanh(W_hat)*sigmoid(M_hat); y_o = sum_i x_i*W_io",
       .learned = "which inputs are added (1), subtracted (-1) or ignored (0)",
       .differences = differences,
-      .unusual_inputs = "NaN and infinities go through the sum: infinity times an exact 0 is NaN; zeros, denormals and "
-                        "1e30 are ordinary numbers.",
+      .unusual_inputs =
+          "NaN and infinities go through the sum: infinity times an exact 0 is NaN; zeros, denormals and "
+          "1e30 are ordinary numbers.",
       .parameters = parameters,
       .weights = weights_info,
       .operations = operations,

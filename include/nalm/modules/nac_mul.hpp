@@ -28,7 +28,8 @@ struct NacMul {
   static constexpr std::string_view differences[] = {
       "As in the reference implementation this is NAC+ between a logarithm and an exponential: the same weights, start "
       "values and gradients.",
-      "The small number is 1e-7, added to |x|; the output is always positive, so the sign of a product is never learned.",
+      "The small number is 1e-7, added to |x|; the output is always positive, so the sign of a product is never "
+      "learned.",
       "Start values and float32 saturation as for NAC+.",
   };
   static constexpr ModuleInfo info{
@@ -39,8 +40,9 @@ struct NacMul {
       .formula = "W = tanh(W_hat)*sigmoid(M_hat); y_o = exp(sum_i W_io*ln(|x_i| + 1e-7))",
       .learned = "which magnitudes are multiplied (1), divided by (-1) or ignored (0); signs are lost",
       .differences = differences,
-      .unusual_inputs = "0 and denormals count as 1e-7; NaN gives NaN; an infinite input gives infinity or 0 by the sign "
-                        "of its weight, NaN where the weight is 0; results beyond the largest float are infinite.",
+      .unusual_inputs =
+          "0 and denormals count as 1e-7; NaN gives NaN; an infinite input gives infinity or 0 by the sign "
+          "of its weight, NaN where the weight is 0; results beyond the largest float are infinite.",
       .parameters = parameters,
       .weights = weights_info,
       .steps = steps,

@@ -1,8 +1,8 @@
 // The weights that NAC+, NAC•, NALU, G-NALU and iNALU share: W = tanh(W_hat) * sigmoid(M_hat).
 //
 // Each raw parameter is squashed accurately, once per iteration; the squashed values are kept beside W because the
-// gradient is taken from them as rounded: in float32 a saturated tanh is exactly 1, its 1 - t^2 exactly 0, and that weight
-// never moves again. The published success rates depend on it.
+// gradient is taken from them as rounded: in float32 a saturated tanh is exactly 1, its 1 - t^2 exactly 0, and that
+// weight never moves again. The published success rates depend on it.
 #pragma once
 
 #include "nalm/modules/mathematics.hpp"

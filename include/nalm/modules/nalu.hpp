@@ -124,14 +124,17 @@ struct Nalu : NaluMathematics<NaluBase> {
       .name = "NALU",
       .title = "Neural Arithmetic Logic Unit",
       .citation = "Trask, Hill, Reed, Rae, Dyer, Blunsom: Neural Arithmetic Logic Units, NeurIPS 2018",
-      .formula = "W = tanh(W_hat)*sigmoid(M_hat); a = sum_i x_i*W_io; m = exp(sum_i W_io*ln(|x_i| + 1e-7)); "
-                 "g = sigmoid(sum_i x_i*G_io); y_o = g*a + (1 - g)*m",
-      .learned = "which inputs take part and, through a gate that depends on the input, sum or product; signs of products "
-                 "are lost",
+      .formula =
+          "W = tanh(W_hat)*sigmoid(M_hat); a = sum_i x_i*W_io; m = exp(sum_i W_io*ln(|x_i| + 1e-7)); "
+          "g = sigmoid(sum_i x_i*G_io); y_o = g*a + (1 - g)*m",
+      .learned =
+          "which inputs take part and, through a gate that depends on the input, sum or product; signs of products "
+          "are lost",
       .differences = differences,
-      .unusual_inputs = "NaN gives NaN; an infinite input mostly gives NaN (infinity times 0 in one of the paths); 0 and "
-                        "denormals count as 1e-7 in the product; where the product overflows the output is infinite or, "
-                        "with the gate fully closed, NaN.",
+      .unusual_inputs =
+          "NaN gives NaN; an infinite input mostly gives NaN (infinity times 0 in one of the paths); 0 and "
+          "denormals count as 1e-7 in the product; where the product overflows the output is infinite or, "
+          "with the gate fully closed, NaN.",
       .parameters = parameters,
       .weights = weights_info,
       .steps = steps,

@@ -36,8 +36,9 @@ struct Nau {
       .formula = "y_o = sum_i x_i*W_io, W in [-1, 1]",
       .learned = "which inputs are added (1), subtracted (-1) or ignored (0)",
       .differences = differences,
-      .unusual_inputs = "NaN and infinities go through the sum: infinity times an exact 0 is NaN; zeros, denormals and "
-                        "1e30 are ordinary numbers.",
+      .unusual_inputs =
+          "NaN and infinities go through the sum: infinity times an exact 0 is NaN; zeros, denormals and "
+          "1e30 are ordinary numbers.",
       .parameters = parameters,
       .weights = weights_info,
       .operations = operations,

@@ -21,13 +21,19 @@ struct Nlrl {
   static constexpr double closed = 0, demorgan = 1;
 
   static constexpr OptionInfo options[] = {
-      {.name = "form", .meaning = "full: AND and OR with a gate; and, or: only one of them, without G_out",
-       .standard = full, .choices = {"full", "and", "or"}},
-      {.name = "or", .meaning = "closed: 1 - prod(1 - A*n), the closed form of the Kronecker product; demorgan: "
-                                "1 - prod((1 - n)^A), the negated AND of the negations",
-       .standard = closed, .choices = {"closed", "demorgan"}},
-      {.name = "output_negation", .meaning = "yes: the output can be negated too, by G_out_neg",
-       .standard = 0, .choices = {"no", "yes"}},
+      {.name = "form",
+       .meaning = "full: AND and OR with a gate; and, or: only one of them, without G_out",
+       .standard = full,
+       .choices = {"full", "and", "or"}},
+      {.name = "or",
+       .meaning = "closed: 1 - prod(1 - A*n), the closed form of the Kronecker product; demorgan: "
+                  "1 - prod((1 - n)^A), the negated AND of the negations",
+       .standard = closed,
+       .choices = {"closed", "demorgan"}},
+      {.name = "output_negation",
+       .meaning = "yes: the output can be negated too, by G_out_neg",
+       .standard = 0,
+       .choices = {"no", "yes"}},
   };
   static constexpr ParameterInfo parameters[] = {
       {"G_neg", per_input_and_output, Start::uniform(-0.5, 0.5), {}, "whether the input is negated"},
@@ -70,13 +76,15 @@ struct Nlrl {
       .name = "NLRL",
       .title = "Neural Logic Rule Layer",
       .citation = "Reimann, Schwung: Neural Logic Rule Layers, Information Sciences 2022 (arXiv 2019)",
-      .formula = "n_io = (1 - N_io)*x_i + N_io*(1 - x_i); and = prod_i n_io^A_io; or = 1 - prod_i (1 - A_io*n_io); "
-                 "y_o = (1 - S_o)*and + S_o*or; N = sigmoid(G_neg), A = sigmoid(A_hat), S = sigmoid(G_out)",
+      .formula =
+          "n_io = (1 - N_io)*x_i + N_io*(1 - x_i); and = prod_i n_io^A_io; or = 1 - prod_i (1 - A_io*n_io); "
+          "y_o = (1 - S_o)*and + S_o*or; N = sigmoid(G_neg), A = sigmoid(A_hat), S = sigmoid(G_out)",
       .learned = "which inputs, negated or not, join a rule, and whether it is an AND or an OR",
       .differences = differences,
-      .unusual_inputs = "meant for truth values in [0, 1]. Outside, the AND still takes max(n, 1e-10), so negative "
-                        "literals count as 1e-10; the OR is a polynomial and leaves [0, 1]. NaN gives NaN; infinities give "
-                        "infinity or NaN; 0 and denormals are ordinary (AND: 1e-10).",
+      .unusual_inputs =
+          "meant for truth values in [0, 1]. Outside, the AND still takes max(n, 1e-10), so negative "
+          "literals count as 1e-10; the OR is a polynomial and leaves [0, 1]. NaN gives NaN; infinities give "
+          "infinity or NaN; 0 and denormals are ordinary (AND: 1e-10).",
       .parameters = parameters,
       .options = options,
       .weights = weights_info,

@@ -32,7 +32,8 @@ struct Nmu {
       "The paper clamps weights before use; here, as in the reference implementation, they are used raw and the stored "
       "weights are clamped after every step.",
       "The regulariser's strength is 10 (a default of the reference program that the paper does not print).",
-      "The gradient is the product of the other factors, not the product divided by this one, so factors of 0 are fine.",
+      "The gradient is the product of the other factors, not the product divided by this one, so factors of 0 are "
+      "fine.",
   };
   static constexpr ModuleInfo info{
       .name = "NMU",
@@ -41,8 +42,9 @@ struct Nmu {
       .formula = "y_o = prod_i (W_io*x_i + 1 - W_io), W in [0, 1]",
       .learned = "which inputs are multiplied (1) or ignored (0)",
       .differences = differences,
-      .unusual_inputs = "NaN and infinities go through the product: infinity times an exact 0 is NaN; products beyond the "
-                        "largest float are infinite; zeros and denormals are ordinary numbers.",
+      .unusual_inputs =
+          "NaN and infinities go through the product: infinity times an exact 0 is NaN; products beyond the "
+          "largest float are infinite; zeros and denormals are ordinary numbers.",
       .parameters = parameters,
       .weights = weights_info,
       .steps = steps,

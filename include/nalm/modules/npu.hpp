@@ -39,9 +39,10 @@ struct Npu {
       .name = "NPU",
       .title = "Neural Power Unit",
       .citation = "Heim, Pevný, Šmídl: Neural Power Units, NeurIPS 2020",
-      .formula = "r_i = g_i*(|x_i| + eps) + 1 - g_i; k_i = pi*g_i where x_i < 0, else 0; "
-                 "y_o = exp(sum_i (W_re_io*ln(r_i) - W_im_io*k_i))*cos(sum_i (W_re_io*k_i + W_im_io*ln(r_i))); "
-                 "g clamped to [0, 1], eps = 1.1920929e-7",
+      .formula =
+          "r_i = g_i*(|x_i| + eps) + 1 - g_i; k_i = pi*g_i where x_i < 0, else 0; "
+          "y_o = exp(sum_i (W_re_io*ln(r_i) - W_im_io*k_i))*cos(sum_i (W_re_io*k_i + W_im_io*ln(r_i))); "
+          "g clamped to [0, 1], eps = 1.1920929e-7",
       .learned = "the complex power of each input and which inputs matter",
       .differences = differences,
       .unusual_inputs = "as RealNPU; with an imaginary power an infinite input gives NaN",

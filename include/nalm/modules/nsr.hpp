@@ -17,11 +17,15 @@ struct Nsr {
   enum Option { lambda, redundancy };
 
   static constexpr OptionInfo options[] = {
-      {.name = "lambda", .meaning = "scale of the difference; times the smallest difference to be resolved it should be "
-                                    "at least 0.1 for inequalities and 1 for equality",
+      {.name = "lambda",
+       .meaning = "scale of the difference; times the smallest difference to be resolved it should be "
+                  "at least 0.1 for inequalities and 1 for equality",
        .standard = 1},
-      {.name = "redundancy", .meaning = "paths per comparison: 2 suffice for inequalities, about 10 for equality",
-       .standard = 10, .lowest = 1, .whole = true},
+      {.name = "redundancy",
+       .meaning = "paths per comparison: 2 suffice for inequalities, about 10 for equality",
+       .standard = 10,
+       .lowest = 1,
+       .whole = true},
   };
   static constexpr Axes per_comparison_input_path{Axis::Comparison, Axis::Input, Axis::Path};
   static constexpr Axes per_comparison_path{Axis::Comparison, Axis::Path, Axis::One};
@@ -48,21 +52,24 @@ struct Nsr {
   static constexpr std::string_view differences[] = {
       "Written from the mathematics: the public code pins the redundancy to 1 and computes labels from 10000*x1.",
       "One shift b per comparison; the paper's text can be read as one per path.",
-      "p.x - q.x is computed as the sum of (p_i - q_i)(x_i - x_1), which is the same number because both softmaxes sum to 1, "
+      "p.x - q.x is computed as the sum of (p_i - q_i)(x_i - x_1), which is the same number because both softmaxes sum "
+      "to 1, "
       "and is exactly 0 when all inputs are equal, however large they are.",
   };
   static constexpr ModuleInfo info{
       .name = "NSR",
       .title = "Neural Status Register",
       .citation = "Faber, Wattenhofer: Neural Status Registers, ICML 2023 (arXiv 2020)",
-      .formula = "d_r = lambda*(p_r.x - q_r.x); s_r = tanh(d_r); z_r = 1 - 2*s_r^2; "
-                 "y = sigmoid(b + sum_r (w_sign_r*s_r + w_zero_r*z_r)); outputs y and 1 - y; "
-                 "p, q = softmax of V1, V2 over the inputs",
+      .formula =
+          "d_r = lambda*(p_r.x - q_r.x); s_r = tanh(d_r); z_r = 1 - 2*s_r^2; "
+          "y = sigmoid(b + sum_r (w_sign_r*s_r + w_zero_r*z_r)); outputs y and 1 - y; "
+          "p, q = softmax of V1, V2 over the inputs",
       .learned = "which two inputs are compared, and how (<, >, =, and so on)",
       .differences = differences,
-      .unusual_inputs = "NaN gives NaN; an infinite input gives NaN or a decided comparison; differences are limited by the "
-                        "number format: integers that differ by 1 are told apart up to 2^24 in float and 2^53 in double; "
-                        "zeros, denormals and 1e30 are ordinary.",
+      .unusual_inputs =
+          "NaN gives NaN; an infinite input gives NaN or a decided comparison; differences are limited by the "
+          "number format: integers that differ by 1 are told apart up to 2^24 in float and 2^53 in double; "
+          "zeros, denormals and 1e30 are ordinary.",
       .parameters = parameters,
       .options = options,
       .weights = weights_info,
@@ -126,7 +133,8 @@ struct Nsr {
                        T* dx, T* dP, T* dw) {
     const int paths = static_cast<int>(s.options[redundancy]), comparisons = s.outputs / 2, n = s.inputs * paths;
     const T *w_sign = P + 2 * comparisons * n, *w_zero = w_sign + comparisons * paths;
-    T *dw_sign = dP + 2 * comparisons * n, *dw_zero = dw_sign + comparisons * paths, *db = dw_zero + comparisons * paths;
+    T *dw_sign = dP + 2 * comparisons * n, *dw_zero = dw_sign + comparisons * paths,
+      *db = dw_zero + comparisons * paths;
     const T *sign_bit = step, *zero_bit = step + comparisons * paths;
     for (int c = 0; c < comparisons; ++c) {
       const T *p = w + c * n, *q = w + (comparisons + c) * n;
@@ -180,7 +188,8 @@ struct Nsr {
         if (p == 1) left = i;
         if (q == 1) right = i;
       }
-      const double w_sign = r.parameter(first_sign + c * paths + path), w_zero = r.parameter(first_zero + c * paths + path);
+      const double w_sign = r.parameter(first_sign + c * paths + path),
+                   w_zero = r.parameter(first_zero + c * paths + path);
       const Expression s = tanh(r.option(lambda) * difference);
       logit += w_sign * s + w_zero * (1.0 - 2.0 * (s * s));
       if (left < 0 || right < 0 || left == right) {
@@ -197,7 +206,8 @@ struct Nsr {
       equal += w_zero;
     }
     if (one_pair && !compared.empty() && o % 2 == 0) {
-      static constexpr std::string_view relations[] = {"never true of", "<", "=", "<=", ">", "not equal", ">=", "always true of"};
+      static constexpr std::string_view relations[] = {
+          "never true of", "<", "=", "<=", ">", "not equal", ">=", "always true of"};
       const int truth = (below > 0 ? 1 : 0) + (equal > 0 ? 2 : 0) + (above > 0 ? 4 : 0);
       std::string relation = compared;
       relation.replace(relation.find('?'), 1, relations[truth]);

@@ -79,23 +79,27 @@ struct RealNpu {
   };
 
   static constexpr std::string_view differences[] = {
-      "The gate is clamped in the forward pass only; the stored g drifts outside [0, 1], where only the L1 penalty moves "
+      "The gate is clamped in the forward pass only; the stored g drifts outside [0, 1], where only the L1 penalty "
+      "moves "
       "it, and comes back thousands of iterations later. The published success rates depend on it.",
       "eps is the float32 machine epsilon, added to |x| before gating.",
-      "L1 is a plain sum over W_re and the raw g; its strength grows tenfold at iterations 10000 and 20000 and then stays.",
+      "L1 is a plain sum over W_re and the raw g; its strength grows tenfold at iterations 10000 and 20000 and then "
+      "stays.",
       "Two equations of the paper's draft attach the phase to positive inputs; it belongs to negative ones.",
   };
   static constexpr ModuleInfo info{
       .name = "RealNPU",
       .title = "Neural Power Unit, real",
       .citation = "Heim, Pevný, Šmídl: Neural Power Units, NeurIPS 2020",
-      .formula = "r_i = g_i*(|x_i| + eps) + 1 - g_i; k_i = pi*g_i where x_i < 0, else 0; "
-                 "y_o = exp(sum_i W_re_io*ln(r_i))*cos(sum_i W_re_io*k_i); g clamped to [0, 1], eps = 1.1920929e-7",
+      .formula =
+          "r_i = g_i*(|x_i| + eps) + 1 - g_i; k_i = pi*g_i where x_i < 0, else 0; "
+          "y_o = exp(sum_i W_re_io*ln(r_i))*cos(sum_i W_re_io*k_i); g clamped to [0, 1], eps = 1.1920929e-7",
       .learned = "the power of each input (1 multiplies, -1 divides, 0.5 takes the root) and which inputs matter",
       .differences = differences,
-      .unusual_inputs = "0 and denormals count as eps (a gate of 0 makes them 1); NaN gives NaN; an infinite input gives "
-                        "infinity or 0 by its power, NaN with power or gate 0; phases are reduced safely, so the cosine "
-                        "stays within [-1, 1].",
+      .unusual_inputs =
+          "0 and denormals count as eps (a gate of 0 makes them 1); NaN gives NaN; an infinite input gives "
+          "infinity or 0 by its power, NaN with power or gate 0; phases are reduced safely, so the cosine "
+          "stays within [-1, 1].",
       .parameters = parameters,
       .weights = weights_info,
       .steps = steps,

@@ -16,7 +16,7 @@ namespace nalm {
 struct Skeleton {
   // What is trained: name, index space, start values, bounds (or {}), meaning.
   static constexpr ParameterInfo parameters[] = {
-      {"W", per_input_and_output, {Start::Kind::XavierUniform}, Clamp{-2, 2}, "the factor of each input"},
+      {"W", per_input_and_output, {Start::Kind::XavierUniform}, Clamp{-1, 1}, "the factor of each input"},
       {"b", per_output, Start::constant(0), {}, "the offset"},
   };
   // What forward uses: effective weights, computed once per iteration; true for those of the sparsity error.

@@ -1,0 +1,316 @@
+// The program as its users see it: what it prints, and its exit codes.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+namespace nalm {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Outcome {
+  int exit_code = -1;
+  std::string out, err;
+};
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// One sentence on standard error, and nothing on standard output.
+void expect_refused(const Outcome& run, const std::string& part) {
+  EXPECT_EQ(run.exit_code, 2) << run.err;
+  EXPECT_EQ(run.out, "");
+  EXPECT_TRUE(run.err.starts_with("nalm: ")) << run.err;
+  EXPECT_TRUE(contains(run.err, part)) << run.err;
+}
+
+class Cli : public testing::Test {
+ protected:
+  Cli() {
+    std::string pattern = (fs::temp_directory_path() / "nalm-cli-XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+  }
+  ~Cli() override { fs::remove_all(folder_); }
+
+  static std::string text_of(const fs::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  }
+
+  void write(const std::string& name, const std::string& text) { std::ofstream(folder_ / name) << text; }
+
+  // Arguments as in a shell; the working folder is the temporary one. Settings go in front, such as NALM_SIMD=scalar.
+  Outcome program(const std::string& arguments, const std::string& settings = "NALM_SIMD=") {
+    const fs::path out = folder_ / ".out", err = folder_ / ".err";
+    const std::string command = "cd '" + folder_.string() + "' && " + settings + " '" NALM_PROGRAM "' " + arguments +
+                                " > '" + out.string() + "' 2> '" + err.string() + "'";
+    const int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(out), text_of(err)};
+  }
+
+  void write_nau() {
+    write("nau.json", R"({"format":"nalm-model","version":1,"columns":["unit price","b"],"layers":[)"
+                      R"({"module":"NAU","inputs":2,"outputs":1,"parameters":{"W":[[1],[-0.1]]}}]})");
+  }
+
+  fs::path folder_;
+};
+
+// ---- help ----------------------------------------------------------------------------------------------------------
+
+TEST_F(Cli, VersionNamesTheSimdTarget) {
+  const Outcome run = program("--version");
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_TRUE(run.out.starts_with("nalm ")) << run.out;
+  EXPECT_TRUE(contains(run.out, "SIMD target ")) << run.out;
+}
+
+TEST_F(Cli, HelpListsCommandsAndExitCodes) {
+  const Outcome run = program("--help");
+  EXPECT_EQ(run.exit_code, 0);
+  for (const char* part : {"list", "check", "eval", "explain", "Exit codes", "NALM_SIMD"}) {
+    EXPECT_TRUE(contains(run.out, part)) << part;
+  }
+}
+
+TEST_F(Cli, EveryCommandHasAnExample) {
+  for (const std::string command : {"list", "check", "eval", "explain"}) {
+    const Outcome run = program(command + " --help");
+    EXPECT_EQ(run.exit_code, 0);
+    EXPECT_TRUE(contains(run.out, "Example:\n  nalm " + command)) << run.out;
+  }
+}
+
+TEST_F(Cli, BadUseIsRefused) {
+  for (const char* arguments : {"", "nonsense", "list --nonsense", "eval", "eval model.json", "check --cases 0",
+                                "eval a b --precision half", "explain m.json --input two"}) {
+    const Outcome run = program(arguments);
+    expect_refused(run, "--help");
+  }
+}
+
+TEST_F(Cli, OutputThatCannotBeWrittenIsAnError) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP();
+  const std::string command = std::string("'" NALM_PROGRAM "' list > /dev/full 2> /dev/null");
+  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 2);
+}
+
+// ---- list ----------------------------------------------------------------------------------------------------------
+
+TEST_F(Cli, ListNamesEveryModule) {
+  const Outcome run = program("list");
+  EXPECT_EQ(run.exit_code, 0);
+  for (const char* name : {"NAC+", "NAC*", "NALU", "G-NALU", "iNALU", "NAU", "NMU", "NPU", "RealNPU", "NLRL", "NSR"}) {
+    EXPECT_TRUE(contains(run.out, std::string("\n") + name + " ")) << name;
+  }
+}
+
+TEST_F(Cli, ListTellsEverythingAboutAModule) {
+  const Outcome run = program("list nmu");
+  EXPECT_EQ(run.exit_code, 0);
+  for (const char* part : {"NMU: Neural Multiplication Unit", "formula", "Madsen", "uniform in (0.25, 0.75)",
+                           "kept in [0, 1]", "differences from the paper", "unusual inputs"}) {
+    EXPECT_TRUE(contains(run.out, part)) << part;
+  }
+}
+
+TEST_F(Cli, ListAsJsonHasEveryModule) {
+  const Outcome run = program("list --json");
+  EXPECT_EQ(run.exit_code, 0);
+  const nlohmann::json json = nlohmann::json::parse(run.out);
+  EXPECT_GE(json.size(), 11U);
+  for (const nlohmann::json& module : json) {
+    for (const char* key : {"name", "title", "formula", "learned", "citation", "operations", "parameters", "options",
+                            "training", "differences", "unusual_inputs"}) {
+      EXPECT_TRUE(module.contains(key)) << key;
+    }
+    EXPECT_FALSE(module["parameters"].empty());
+  }
+}
+
+TEST_F(Cli, UnknownModuleListsTheKnownOnes) {
+  for (const char* command : {"list NUA", "check NUA"}) {
+    expect_refused(program(command), "\"NUA\" is not a module; the modules are NAC+, NAC*, NALU");
+  }
+}
+
+// ---- check ---------------------------------------------------------------------------------------------------------
+
+TEST_F(Cli, CheckAgreesAndSaysSo) {
+  const Outcome run = program("check NMU NPU --cases 4 --seed 3");
+  EXPECT_EQ(run.exit_code, 0) << run.out;
+  EXPECT_TRUE(contains(run.out, "2 of 2 modules agree to 1e-06 (seed 3).\n")) << run.out;
+}
+
+TEST_F(Cli, CheckAnswersNoWhenTheToleranceIsImpossible) {
+  const Outcome run = program("check NALU --cases 4 --tolerance 1e-30");
+  EXPECT_EQ(run.exit_code, 1) << run.out;
+  EXPECT_TRUE(contains(run.out, "0 of 1 modules agree")) << run.out;
+  EXPECT_TRUE(contains(run.out, "FAILED at ")) << run.out;
+}
+
+// ---- eval ----------------------------------------------------------------------------------------------------------
+
+TEST_F(Cli, EvalPredictsWithAndWithoutHeader) {
+  write_nau();
+  write("header.csv", "a,b\n2,1\n-3,0.5\n");
+  write("plain.csv", "2,1\n-3,0.5\n");
+  for (const char* data : {"header.csv", "plain.csv"}) {
+    const Outcome run = program(std::string("eval nau.json ") + data + " --precision double");
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(run.out, "y1\n1.8999999999999999\n-3.0499999999999998\n");
+  }
+}
+
+TEST_F(Cli, EvalIsFloatUnlessAskedForDouble) {
+  write_nau();
+  write("data.csv", "2,1\n");
+  const Outcome run = program("eval nau.json data.csv");
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.out, "y1\n1.89999998\n");
+}
+
+TEST_F(Cli, EvalReadsStandardInput) {
+  write_nau();
+  write("data.csv", "2,0\n");
+  EXPECT_EQ(program("eval nau.json - < data.csv").out, "y1\n2\n");
+}
+
+TEST_F(Cli, EvalIgnoresTargets) {
+  write_nau();
+  write("data.csv", "a,b,t\n2,0,9\n");
+  EXPECT_EQ(program("eval nau.json data.csv").out, "y1\n2\n");
+}
+
+TEST_F(Cli, EvalWritesOneColumnPerOutput) {
+  write("two.json", R"({"format":"nalm-model","version":1,"layers":[)"
+                    R"({"module":"NAU","inputs":1,"outputs":2,"parameters":{"W":[[1,-1]]}}]})");
+  write("data.csv", "x\n2\n3\n");
+  EXPECT_EQ(program("eval two.json data.csv").out, "y1,y2\n2,-2\n3,-3\n");
+}
+
+TEST_F(Cli, EvalGradientsAreThoseOfTheMeanSquaredError) {
+  write_nau();
+  write("data.csv", "a,b,t\n2,1,0\n1,0,3\n");
+  const Outcome run = program("eval nau.json data.csv --gradients --precision double");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const nlohmann::json json = nlohmann::json::parse(run.out);
+  // Errors 1.9 and -2.
+  EXPECT_NEAR(json["mse"].get<double>(), (1.9 * 1.9 + 4) / 2, 1e-14);
+  EXPECT_NEAR(json["layers"][0]["W"][0][0].get<double>(), 1.9 * 2 - 2 * 1, 1e-14);
+  EXPECT_NEAR(json["layers"][0]["W"][1][0].get<double>(), 1.9, 1e-14);
+}
+
+TEST_F(Cli, NanIsNanInTablesAndNullInJson) {
+  write_nau();
+  write("data.csv", "a,b,t\nnan,1,0\n1,0,3\n");
+  EXPECT_EQ(program("eval nau.json data.csv").out, "y1\nnan\n1\n");
+  const Outcome run = program("eval nau.json data.csv --gradients");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const nlohmann::json json = nlohmann::json::parse(run.out);
+  EXPECT_TRUE(json["mse"].is_null());
+  EXPECT_TRUE(json["layers"][0]["W"][0][0].is_null());
+}
+
+TEST_F(Cli, EvalRefusesTablesThatDoNotFit) {
+  write_nau();
+  write("one.csv", "a\n1\n");
+  write("two.csv", "a,b\n1,2\n");
+  write("four.csv", "a,b,c,d\n1,2,3,4\n");
+  write("text.csv", "a,b\n1,hello\n");
+  expect_refused(program("eval nau.json one.csv"), "one.csv: the table has 1 columns, but the model needs 2 inputs");
+  expect_refused(program("eval nau.json four.csv"), "four.csv: the table has 4 columns");
+  expect_refused(program("eval nau.json two.csv --gradients"), "needs 2 inputs and then 1 targets");
+  expect_refused(program("eval nau.json text.csv"), "text.csv: line 2, column 2");
+}
+
+TEST_F(Cli, MissingAndDamagedFilesAreNamed) {
+  write_nau();
+  write("data.csv", "1,2\n");
+  write("broken.json", R"({"format":"nalm-model","version":1,"la)");
+  expect_refused(program("eval none.json data.csv"), "none.json: ");
+  expect_refused(program("eval nau.json none.csv"), "none.csv");
+  expect_refused(program("eval broken.json data.csv"), "broken.json: the file ends in the middle");
+  expect_refused(program("explain none.json"), "none.json: ");
+}
+
+// ---- SIMD targets --------------------------------------------------------------------------------------------------
+
+TEST_F(Cli, UnknownSimdTargetIsRefused) {
+  expect_refused(program("list", "NALM_SIMD=nonsense"), "NALM_SIMD: \"nonsense\" is not a SIMD target");
+}
+
+TEST_F(Cli, EverySimdTargetGivesTheSameBytes) {
+  write("nalu.json", R"({"format":"nalm-model","version":1,"layers":[{"module":"NALU","inputs":2,"outputs":2,)"
+                     R"("parameters":{"W_hat":[[0.3,-1.2],[2.1,0.7]],"M_hat":[[0.1,0.9],[-2,1.5]],)"
+                     R"("G":[[0.2,-0.5],[0.7,0.1]]}},{"module":"NPU","inputs":2,"outputs":1,)"
+                     R"("parameters":{"W_re":[[0.7],[-1.2]],"W_im":[[0.3],[0.2]],"g":[0.4,0.9]}}]})");
+  std::ostringstream rows;
+  for (int k = 0; k < 301; ++k) rows << 0.37 * k - 50 << ',' << 3.1 - 0.021 * k << ',' << k % 7 << '\n';
+  write("data.csv", rows.str());
+  for (const std::string options : {"", "--precision double", "--gradients", "--gradients --precision double"}) {
+    const Outcome standard = program("eval nalu.json data.csv " + options);
+    ASSERT_EQ(standard.exit_code, 0) << standard.err;
+    for (const std::string target : {"scalar", "sse4", "avx2", "avx512"}) {
+      const Outcome run = program("eval nalu.json data.csv " + options, "NALM_SIMD=" + target);
+      if (run.exit_code == 2 && target != "scalar") continue;  // not on this machine
+      EXPECT_EQ(run.exit_code, 0) << run.err;
+      EXPECT_TRUE(run.out == standard.out) << target << ' ' << options;
+    }
+  }
+}
+
+// ---- explain -------------------------------------------------------------------------------------------------------
+
+// The worked example of the survey's Appendix C.
+TEST_F(Cli, ExplainShowsTheSurveysExample) {
+  write("nalu.json", R"({"format":"nalm-model","version":1,"layers":[{"module":"NALU","inputs":3,"outputs":1,)"
+                     R"("parameters":{"W_hat":[[20],[-20],[0]],"M_hat":[[40],[40],[40]],"G":[[20],[0],[0]]}}]})");
+  const Outcome run = program("explain nalu.json --input 2,3,4");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  for (const char* part : {
+           "  W = tanh(W_hat)*sigmoid(M_hat)\n      = (1, -1, 0)\n",
+           "  summative path a = sum_i x_i*W_io\n      = -1\n",
+           "  multiplicative path m = exp(sum_i W_io*logarithm_i)\n      = 0.666667\n",
+           "  gate g = sigmoid(sum_i x_i*G_io)\n      = 1\n",
+           "  output = -1\n",
+           "     = x1 - x2   at this input",
+       }) {
+    EXPECT_TRUE(contains(run.out, part)) << part << "\nnot in\n" << run.out;
+  }
+}
+
+TEST_F(Cli, ExplainSpellsTheFormulaWithColumnNames) {
+  write_nau();
+  const Outcome run = program("explain nau.json --literal");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_TRUE(contains(run.out,
+                       "The formula the weights spell (not all of them are discrete):\n"
+                       "  y1 = \"unit price\" - 0.1*b\n"
+                       "  note: W = -0.1 is not a discrete value\n"))
+      << run.out;
+}
+
+TEST_F(Cli, ExplainTakesNegativeInputs) {
+  write_nau();
+  for (const char* arguments : {"explain nau.json --input -2,-1", "explain nau.json --input=-2,-1"}) {
+    const Outcome run = program(arguments);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_TRUE(contains(run.out, "  output = -1.9\n")) << run.out;
+  }
+}
+
+TEST_F(Cli, ExplainRefusesTheWrongNumberOfInputs) {
+  write_nau();
+  expect_refused(program("explain nau.json --input 1,2,3"), "the model has 2 inputs, but 3 numbers were given");
+}
+
+}  // namespace
+}  // namespace nalm
