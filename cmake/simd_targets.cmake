@@ -13,8 +13,14 @@ foreach(target sse4 avx2 avx512 native)
 endforeach()
 
 # Kernels keep four samples in flight; scheduling before register allocation is worth 10 % there, and GCC has it off.
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "Release")
   set(nalm_kernel_flags -fschedule-insns -fsched-pressure)
+endif()
+
+# In kernels the address sanitizer watches the heap only: checking every temporary on the stack takes a minute per file.
+if(CMAKE_CXX_FLAGS MATCHES "sanitize=address")
+  list(APPEND nalm_kernel_flags --param asan-stack=0 -fno-sanitize-address-use-after-scope
+       -fno-sanitize=null,alignment,object-size)
 endif()
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")

@@ -138,7 +138,7 @@ class Readout {
 // prod base^exponent, written as people do: a*b/c, with 1/c only if nothing is left above the line.
 struct Power {
   Expression base;
-  double exponent;
+  double exponent = 1;
 };
 Expression product_of_powers(const std::vector<Power>& powers);
 

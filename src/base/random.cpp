@@ -21,8 +21,9 @@ std::uint32_t NumpyStream::up_to(std::uint32_t last) {
 }
 
 void TorchStream::uniform(std::span<double> out, double lo, double hi) {
-  const float from = static_cast<float>(lo), width = static_cast<float>(hi) - from;
-  for (double& value : out) value = static_cast<double>(unit24() * width + from);
+  // The bounds are floats; the value is computed in double and rounded once.
+  const double from = static_cast<float>(lo), width = static_cast<float>(static_cast<float>(hi) - from);
+  for (double& value : out) value = static_cast<float>(unit24() * width + from);
 }
 
 double TorchStream::unit53() {

@@ -16,7 +16,11 @@ struct FixedShape {
 
 // Everything that is called inside is compiled into the function: a module's author writes plain functions, and the
 // batch loop becomes one piece of code that keeps its values in registers.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define NALM_FLATTEN  // a sanitizer's checks, all in one function, would take minutes to compile
+#else
 #define NALM_FLATTEN __attribute__((flatten))
+#endif
 
 template <int I, int O, class Quantities>
 constexpr int fixed_count(const Quantities& quantities) {

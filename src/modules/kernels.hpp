@@ -21,7 +21,7 @@ struct LayerKernels {
                    const S* dy, S* dx, S* dp, S* dw, int samples);
 
   // forward and backward in one for the squared error: dy = (y - t) * scale. For a layer that is the whole network;
-  // same bits as the two calls above.
+  // the sums over the batch may be taken in another order than by the two calls above.
   void (*learn)(const LayerShape&, const S* p, const S* w, const S* x, const S* t, double scale, S* step, S* dp, S* dw,
                 int samples);
 

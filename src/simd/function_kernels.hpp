@@ -9,7 +9,7 @@ namespace nalm::simd {
 template <class S>
 struct FunctionKernel {
   std::string_view name;
-  void (*apply)(const S* in, S* out, int n);  // n a multiple of the lanes, arrays aligned
+  void (*apply)(const S* in, S* out, int n);  // n a multiple of 4 * lanes, arrays aligned
 };
 
 template <class S>

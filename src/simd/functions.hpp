@@ -217,9 +217,9 @@ struct SinCos {
   Lanes<S, N> sin, cos;
 };
 
-// The reduction by multiples of pi/2 loses digits as neighbouring numbers come to lie a radian apart (1e7 in float),
-// and then breaks down. Only diverged runs have such phases; this keeps their sine and cosine within [-1, 1], the same
-// everywhere. It changes nothing for other phases, and NaN stays NaN.
+// The reduction by multiples of pi/2 loses digits once the multiple no longer fits the pieces (beyond 1e5 in float),
+// and breaks down as neighbouring numbers come to lie a radian apart. Only diverged runs have such phases; this keeps
+// their sine and cosine within [-1, 1], the same everywhere. It changes nothing for other phases, and NaN stays NaN.
 NALM_OP Lanes<S, N> within_quarter_turn(const Lanes<S, N>& r) { return min(1.0, max(-1.0, r)); }
 
 // Turns sin and cos of the remainder r = x - n pi/2 into those of x.
@@ -325,7 +325,7 @@ HWY_INLINE Lanes<double, N> tanh(const Lanes<double, N>& x) {
   const ExpParts<double, N> e = exp_parts(max(-60.0, abs(x) * -2.0));
   const Lanes<double, N> power = power_of_two<double, N>(e.n);
   const Lanes<double, N> expm1 = power * e.fraction + (power - 1.0);
-  return copysign(-expm1 / (expm1 + 2.0), x);
+  return copysign(abs(expm1) / (expm1 + 2.0), x);
 }
 template <int N>
 HWY_INLINE Lanes<double, N> sigmoid(const Lanes<double, N>& x) {

@@ -57,8 +57,8 @@ class Network {
 
   struct LayerState {
     LayerSpec spec;
-    const LayerKernels<S>* kernels;
-    int parameter_count, weight_count, step_count;
+    const LayerKernels<S>* kernels = nullptr;
+    int parameter_count = 0, weight_count = 0, step_count = 0;
     AlignedVector<S> p, w, dp, dw;
     AlignedVector<S> y, dy, step;  // of one tile
   };

@@ -102,6 +102,19 @@ TEST_F(Cli, OutputThatCannotBeWrittenIsAnError) {
   EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 2);
 }
 
+// Disabled until main() looks at ferror(stdout) too: a large table is written past the buffer, and then there is
+// nothing left to flush.
+TEST_F(Cli, DISABLED_LargeTableThatCannotBeWrittenIsAnError) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP();
+  write_nau();
+  std::string rows;
+  for (int k = 0; k < 20000; ++k) rows += "1,2\n";
+  write("data.csv", rows);
+  const std::string command =
+      "cd '" + folder_.string() + "' && '" NALM_PROGRAM "' eval nau.json data.csv > /dev/full 2> /dev/null";
+  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 2);
+}
+
 // ---- list ----------------------------------------------------------------------------------------------------------
 
 TEST_F(Cli, ListNamesEveryModule) {
@@ -305,6 +318,16 @@ TEST_F(Cli, ExplainTakesNegativeInputs) {
     EXPECT_EQ(run.exit_code, 0) << run.err;
     EXPECT_TRUE(contains(run.out, "  output = -1.9\n")) << run.out;
   }
+}
+
+// Disabled until decide_gates of explain.cpp no longer calls itself once per level of the formula.
+TEST_F(Cli, DISABLED_ExplainSurvivesManyInputs) {
+  constexpr int inputs = 60000;
+  std::string weights = "[1]", values = "1";
+  for (int k = 1; k < inputs; ++k) weights += ",[1]", values += ",1";
+  write("wide.json", R"({"format":"nalm-model","version":1,"layers":[{"module":"NAU","inputs":)" +
+                         std::to_string(inputs) + R"(,"outputs":1,"parameters":{"W":[)" + weights + "]}}]}");
+  EXPECT_EQ(program("explain wide.json --input " + values).exit_code, 0);
 }
 
 TEST_F(Cli, ExplainRefusesTheWrongNumberOfInputs) {

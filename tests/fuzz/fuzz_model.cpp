@@ -37,7 +37,7 @@ void check_same(const nalm::Model& a, const nalm::Model& b) {
 bool is_small(const nalm::Model& model) {
   if (model.layers.size() > 2) return false;
   for (const nalm::Layer& layer : model.layers) {
-    if (layer.shape.inputs * layer.shape.outputs > 64 || layer.parameters.size() > 1000) return false;
+    if (layer.shape.inputs * layer.shape.outputs > 64 || layer.parameters.size() > 200) return false;
   }
   return true;
 }

@@ -54,6 +54,9 @@ TEST(Nau, SparsityErrorIsTheDistanceFromMinusOneZeroAndOne) {
   EXPECT_EQ(sparsity_error(nau({0.5, 1})), 0.5);
 }
 
+// Disabled until sparsity_error no longer loses NaN in std::max(worst, NaN), which is worst.
+TEST(Nau, DISABLED_SparsityErrorOfNanIsNan) { EXPECT_TRUE(std::isnan(sparsity_error(nau({std::nan(""), 1})))); }
+
 TEST(Nau, SpellsSumsAndDifferences) {
   EXPECT_EQ(spelled({1, -1}), "x1 - x2");
   EXPECT_EQ(spelled({-1, 1}), "-x1 + x2");

@@ -140,6 +140,11 @@ TEST(Nsr, NotesQuoteColumnNames) {
   EXPECT_EQ(notes(10, 0, -5, {"unit price", "b"}), std::vector<std::string>{"y1 is true where \"unit price\" > b"});
 }
 
+// Disabled until the relation no longer replaces the first question mark of the text.
+TEST(Nsr, DISABLED_NotesSurviveQuestionMarksInColumnNames) {
+  EXPECT_EQ(notes(10, 0, -5, {"ok?", "b"}), std::vector<std::string>{"y1 is true where \"ok?\" > b"});
+}
+
 TEST(Nsr, UndecidedSelectionIsSaid) {
   const Formula formula = ideal_formula(nsr({{{0, 0}, {0, 50}, {10}, {0}, 0}}), {});
   EXPECT_FALSE(formula.discrete);
