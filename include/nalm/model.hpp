@@ -35,6 +35,7 @@ struct Layer {
   std::vector<double> parameters;  // tensors in the order of ModuleInfo::parameters, row-major, absent ones left out
 };
 
+// Made by load_model, parse_model, a Trainer, or by hand; check_model tells whether it is whole.
 struct Model {
   std::vector<Layer> layers;
   std::vector<std::string> columns;  // names of the inputs, or empty
@@ -45,6 +46,9 @@ struct Model {
   // The columns, or x1, x2, ... where there are none.
   std::vector<std::string> column_names() const;
 };
+
+// At least one layer, layers that fit together, and as many parameters as each needs.
+Status check_model(const Model& model);
 
 // ---- model files (docs/model-file.md) ------------------------------------------------------------------------------
 
@@ -79,6 +83,10 @@ struct Formula {
   std::vector<std::string> notes;  // what is not discrete; relations and rules in words
   bool discrete = true;
 };
+
+// Both need a model that passes check_model. The formula of a deep stack grows with the product of its layers' widths;
+// formula_size is a bound on the number of terms.
+double formula_size(const Model& model);
 
 // Exactly what the model computes, every epsilon, abs and sigmoid spelled out.
 Formula literal_formula(const Model& model, const std::vector<std::string>& columns);

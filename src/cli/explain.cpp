@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cli/command.hpp"
+#include "formula/node.hpp"
 #include "nalm/model.hpp"
 
 namespace nalm::cli {
@@ -41,16 +42,13 @@ void print_array(const ExplainedArray& a) {
   }
 }
 
-// The formula with every gate replaced by 0 or 1 that is so close to it at this input.
-Expression decide_gates(const Expression& e, const std::vector<std::string>& names, const std::vector<double>& values) {
-  if (e.kind() == Expression::Kind::Constant || e.kind() == Expression::Kind::Variable) return e;
-  if (e.kind() == Expression::Kind::Call && e.name() == "sigmoid") {
-    const Result<double> gate = evaluate(e, names, values);
-    if (gate && std::fabs(*gate - std::round(*gate)) < 1e-3) return std::round(*gate);
-  }
-  std::vector<Expression> o;
-  for (const Expression& operand : e.operands()) o.push_back(decide_gates(operand, names, values));
+// One node of the formula below, from operands whose gates are decided.
+Expression decided_node(const Expression& e, const std::vector<Expression>& o, const std::vector<std::string>& names,
+                        const std::vector<double>& values) {
   switch (e.kind()) {
+    case Expression::Kind::Constant:
+    case Expression::Kind::Variable:
+      return e;
     case Expression::Kind::Negate:
       return -o[0];
     case Expression::Kind::Add:
@@ -63,9 +61,28 @@ Expression decide_gates(const Expression& e, const std::vector<std::string>& nam
       return o[0] / o[1];
     case Expression::Kind::Power:
       return pow(o[0], o[1]);
-    default:
-      return Expression::call(e.name(), o);
+    case Expression::Kind::Call:
+      break;
   }
+  if (e.name() == "sigmoid") {
+    const Result<double> gate = evaluate(e, names, values);
+    if (gate && std::fabs(*gate - std::round(*gate)) < 1e-3) return std::round(*gate);
+  }
+  return Expression::call(e.name(), o);
+}
+
+// The formula with every gate replaced by 0 or 1 that is so close to it at this input. A sum of many inputs is a deep
+// tree, so nothing here recurses.
+Expression decide_gates(const Expression& root, const std::vector<std::string>& names,
+                        const std::vector<double>& values) {
+  std::vector<Expression> stack;
+  formula::visit_operands_first(root, [&](const Expression& e) {
+    const auto first = stack.end() - static_cast<std::ptrdiff_t>(e.operands().size());
+    const std::vector<Expression> operands(first, stack.end());
+    stack.erase(first, stack.end());
+    stack.push_back(decided_node(e, operands, names, values));
+  });
+  return stack.back();
 }
 
 int explain_model(const ExplainOptions& options) {
@@ -77,14 +94,19 @@ int explain_model(const ExplainOptions& options) {
     if (!layers) return fail(layers.error());
     for (std::size_t k = 0; k < layers->size(); ++k) {
       const ExplainedLayer& layer = (*layers)[k];
-      fmt::print("Layer {}: {} ({}), {} inputs, {} outputs\n", k + 1, layer.module->name, layer.module->title,
-                 layer.inputs.size(), layer.outputs.size());
+      fmt::print("Layer {}: {} ({}), {} input{}, {} output{}\n", k + 1, layer.module->name, layer.module->title,
+                 layer.inputs.size(), layer.inputs.size() == 1 ? "" : "s", layer.outputs.size(),
+                 layer.outputs.size() == 1 ? "" : "s");
       fmt::print("  {}\n", layer.module->formula);
       fmt::print("  inputs = {}\n", vector_text(layer.inputs));
       for (const ExplainedArray& a : layer.weights) print_array(a);
       for (const ExplainedArray& a : layer.steps) print_array(a);
       fmt::print("  output = {}\n\n", vector_text(layer.outputs));
     }
+  }
+  if (constexpr double most = 1e5; formula_size(*model) > most) {
+    fmt::print("The formula is not printed: it could have {:.0e} terms.\n", formula_size(*model));
+    return yes;
   }
   const Formula formula = ideal_formula(*model, columns);
   fmt::print("The formula the weights spell{}:\n", formula.discrete ? "" : " (not all of them are discrete)");

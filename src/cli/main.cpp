@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <iostream>
 
 #include "cli/command.hpp"
 #include "nalm/version.hpp"
@@ -44,12 +45,15 @@ int run(int argc, char** argv) {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     // Help and version are not errors; everything else is bad use.
-    if (e.get_exit_code() == 0) return program.exit(e);
+    if (e.get_exit_code() == 0) {
+      program.exit(e);
+      return std::fflush(stdout) != 0 || !std::cout.flush() ? fail({"the output could not be written."}) : yes;
+    }
     fmt::print(stderr, "nalm: {}\nRun \"nalm --help\" or \"nalm COMMAND --help\".\n", e.what());
     return bad_use;
   }
   // A full disk or a closed pipe must not look like success.
-  if (std::fflush(stdout) != 0) return fail({"the output could not be written."});
+  if (std::fflush(stdout) != 0 || std::ferror(stdout)) return fail({"the output could not be written."});
   return exit_code;
 }
 

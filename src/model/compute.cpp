@@ -10,8 +10,7 @@ namespace nalm {
 
 namespace {
 
-Result<std::size_t> count_rows(const Model& model, std::span<const double> values, int columns, const char* what) {
-  if (Status fits = check_stack(model.stack()); !fits) return fits.error();
+Result<std::size_t> count_rows(std::span<const double> values, int columns, const char* what) {
   if (values.size() % static_cast<std::size_t>(columns) != 0) {
     return Error{fmt::format("{} numbers are not whole rows of {} {}.", values.size(), columns, what)};
   }
@@ -92,7 +91,8 @@ Gradients gradients_of_rows(const Model& model, std::span<const double> rows, st
 }  // namespace
 
 Result<std::vector<double>> predict(const Model& model, std::span<const double> rows, Precision precision) {
-  const Result<std::size_t> count = count_rows(model, rows, model.inputs(), "inputs");
+  if (Status whole = check_model(model); !whole) return whole.error();
+  const Result<std::size_t> count = count_rows(rows, model.inputs(), "inputs");
   if (!count) return count.error();
   return precision == Precision::Float ? predict_rows<float>(model, rows, *count)
                                        : predict_rows<double>(model, rows, *count);
@@ -100,9 +100,10 @@ Result<std::vector<double>> predict(const Model& model, std::span<const double> 
 
 Result<Gradients> gradients(const Model& model, std::span<const double> rows, std::span<const double> targets,
                             Precision precision) {
-  const Result<std::size_t> count = count_rows(model, rows, model.inputs(), "inputs");
+  if (Status whole = check_model(model); !whole) return whole.error();
+  const Result<std::size_t> count = count_rows(rows, model.inputs(), "inputs");
   if (!count) return count.error();
-  const Result<std::size_t> target_count = count_rows(model, targets, model.outputs(), "targets");
+  const Result<std::size_t> target_count = count_rows(targets, model.outputs(), "targets");
   if (!target_count) return target_count.error();
   if (*count != *target_count || *count == 0) {
     return Error{fmt::format("{} rows of inputs need as many rows of targets, not {}.", *count, *target_count)};

@@ -45,6 +45,14 @@ std::vector<ExplainedArray> explained(const Layer& layer, std::span<const Quanti
 
 }  // namespace
 
+double formula_size(const Model& model) {
+  double size = 1;
+  for (const Layer& layer : model.layers) {
+    size *= static_cast<double>(std::max<std::size_t>(1, layer.parameters.size())) / layer.shape.outputs;
+  }
+  return size;
+}
+
 Formula literal_formula(const Model& model, const std::vector<std::string>& columns) {
   Formula formula;
   formula.outputs = as_variables(model, columns);
@@ -80,7 +88,7 @@ Formula ideal_formula(const Model& model, const std::vector<std::string>& column
 }
 
 Result<std::vector<ExplainedLayer>> explain(const Model& model, std::span<const double> input) {
-  if (Status fits = check_stack(model.stack()); !fits) return fits.error();
+  if (Status whole = check_model(model); !whole) return whole.error();
   if (input.size() != static_cast<std::size_t>(model.inputs())) {
     return Error{fmt::format("the model has {} inputs, but {} numbers were given.", model.inputs(), input.size())};
   }
@@ -119,7 +127,8 @@ double sparsity_error(const Model& model) {
       }
       next += size;
     }
-    worst = std::max(worst, arrays ? sum / arrays : 0);
+    const double error = arrays ? sum / arrays : 0;
+    worst = error > worst || std::isnan(error) ? error : worst;  // std::max would lose NaN
   }
   return worst;
 }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -211,13 +212,15 @@ Result<Model> parse_model(std::string_view text, std::string_view source_name) {
     const bool cut = e.byte > text.size();
     return place(cut ? std::string("the file ends in the middle; it seems to be truncated.")
                      : fmt::format("this is not valid JSON near byte {}.", e.byte));
-  } catch (const Json::exception& e) {
-    return place(fmt::format("this is not valid JSON ({}).", e.what()));
+  } catch (const Json::exception&) {
+    return place("this is not valid JSON: a number in it is out of range.");
   }
   if (!json.is_object() || !json.contains("format") || json["format"] != "nalm-model") {
     return place("this is not a model file; it should begin with {\"format\":\"nalm-model\",\"version\":1,...}.");
   }
-  if (!json.contains("version") || !json["version"].is_number_integer()) return place("\"version\" is missing.");
+  if (!json.contains("version") || !json["version"].is_number_integer()) {
+    return place(fmt::format("\"version\" should be the number {}.", format_version));
+  }
   if (json["version"].get<double>() != format_version) {
     return place(fmt::format("the file has version {}, but this program reads version {}.", json["version"].dump(),
                              format_version));
@@ -237,9 +240,13 @@ Result<Model> parse_model(std::string_view text, std::string_view source_name) {
     if (!columns.is_array() || columns.size() != static_cast<std::size_t>(model.inputs())) {
       return place(fmt::format("\"columns\" should list the names of the {} inputs.", model.inputs()));
     }
+    std::set<std::string> names;
     for (const Json& name : columns) {
       if (!name.is_string()) return place("\"columns\" should contain only text.");
       model.columns.push_back(name.get<std::string>());
+      if (!names.insert(model.columns.back()).second) {
+        return place(fmt::format("\"columns\" has the name \"{}\" twice.", model.columns.back()));
+      }
     }
   }
   return model;
@@ -274,6 +281,10 @@ Status save_model(const Model& model, const std::string& path) {
             fmt::format("{}: not written, because a parameter of {} is not finite.", path, layer.module->name)};
       }
     }
+  }
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
+    return Error{path + ": not written, because this is not a regular file."};
   }
   const std::string temporary = path + ".part";
   const auto failed = [&](const char* what) {

@@ -108,6 +108,19 @@ Status check_stack(const Stack& stack) {
   return Done{};
 }
 
+Status check_model(const Model& model) {
+  if (Status fits = check_stack(model.stack()); !fits) return fits;
+  for (std::size_t k = 0; k < model.layers.size(); ++k) {
+    const Layer& layer = model.layers[k];
+    const std::size_t needed = static_cast<std::size_t>(parameter_count(*layer.module, layer.shape));
+    if (layer.parameters.size() != needed) {
+      return Error{fmt::format("layer {}: {} needs {} parameters, not {}.", k + 1, layer.module->name, needed,
+                               layer.parameters.size())};
+    }
+  }
+  return Done{};
+}
+
 Stack Model::stack() const {
   Stack result;
   for (const Layer& layer : layers) result.push_back({layer.module, layer.shape});

@@ -134,7 +134,11 @@ Result<const ModuleInfo*> find_module(std::string_view name) {
     }
     known += (known.empty() ? "" : ", ") + std::string(module->name);
   }
-  return Error{fmt::format("\"{}\" is not a module; the modules are {}.", name, known)};
+  // The name may come from a damaged file: keep the message one short line.
+  std::string shown(name.substr(0, 40));
+  std::replace_if(
+      shown.begin(), shown.end(), [](unsigned char c) { return c < 32 || c == 127; }, ' ');
+  return Error{fmt::format("\"{}\" is not a module; the modules are {}.", shown, known)};
 }
 
 LayerShape default_shape(const ModuleInfo& module, int inputs, int outputs) {
@@ -160,7 +164,12 @@ Status check_shape(const ModuleInfo& module, const LayerShape& shape) {
   for (std::size_t k = 0; k < module.options.size(); ++k) {
     const OptionInfo& option = module.options[k];
     const double value = shape.options[k];
-    if (!option.choices[0].empty()) continue;
+    if (!option.choices[0].empty()) {
+      const bool known = value >= 0 && value < static_cast<double>(option.choices.size()) &&
+                         value == std::floor(value) && !option.choices[static_cast<std::size_t>(value)].empty();
+      if (known) continue;
+      return Error{fmt::format("{}: option \"{}\" has no choice number {}.", module.name, option.name, value)};
+    }
     if (!std::isfinite(value) || value < option.lowest || value > 1e6 || (option.whole && value != std::floor(value))) {
       return Error{fmt::format("{}: option \"{}\" must be a {}number from {} to 1e6, not {}.", module.name, option.name,
                                option.whole ? "whole " : "", option.lowest, value)};

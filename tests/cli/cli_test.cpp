@@ -104,7 +104,7 @@ TEST_F(Cli, OutputThatCannotBeWrittenIsAnError) {
 
 // Disabled until main() looks at ferror(stdout) too: a large table is written past the buffer, and then there is
 // nothing left to flush.
-TEST_F(Cli, DISABLED_LargeTableThatCannotBeWrittenIsAnError) {
+TEST_F(Cli, LargeTableThatCannotBeWrittenIsAnError) {
   if (!fs::exists("/dev/full")) GTEST_SKIP();
   write_nau();
   std::string rows;
@@ -321,7 +321,7 @@ TEST_F(Cli, ExplainTakesNegativeInputs) {
 }
 
 // Disabled until decide_gates of explain.cpp no longer calls itself once per level of the formula.
-TEST_F(Cli, DISABLED_ExplainSurvivesManyInputs) {
+TEST_F(Cli, ExplainSurvivesManyInputs) {
   constexpr int inputs = 60000;
   std::string weights = "[1]", values = "1";
   for (int k = 1; k < inputs; ++k) weights += ",[1]", values += ",1";

@@ -114,7 +114,7 @@ TEST(Stack, ImpossibleShapesAreRefused) {
 }
 
 // Disabled until check_shape looks at choices too; option_text reads past the list of names.
-TEST(Stack, DISABLED_ChoicesOutOfRangeAreRefused) {
+TEST(Stack, ChoicesOutOfRangeAreRefused) {
   for (const double form : {-1.0, 0.5, 3.0, 7.0}) {
     EXPECT_FALSE(check_shape(**find_module("NLRL"), {1, 1, {form, 0, 0}}).ok()) << form;
   }

@@ -55,7 +55,7 @@ TEST(Nau, SparsityErrorIsTheDistanceFromMinusOneZeroAndOne) {
 }
 
 // Disabled until sparsity_error no longer loses NaN in std::max(worst, NaN), which is worst.
-TEST(Nau, DISABLED_SparsityErrorOfNanIsNan) { EXPECT_TRUE(std::isnan(sparsity_error(nau({std::nan(""), 1})))); }
+TEST(Nau, SparsityErrorOfNanIsNan) { EXPECT_TRUE(std::isnan(sparsity_error(nau({std::nan(""), 1})))); }
 
 TEST(Nau, SpellsSumsAndDifferences) {
   EXPECT_EQ(spelled({1, -1}), "x1 - x2");

@@ -83,8 +83,8 @@ struct Nlrl {
       .differences = differences,
       .unusual_inputs =
           "meant for truth values in [0, 1]. Outside, the AND still takes max(n, 1e-10), so negative "
-          "literals count as 1e-10; the OR is a polynomial and leaves [0, 1]. NaN gives NaN; infinities give "
-          "infinity or NaN; 0 and denormals are ordinary (AND: 1e-10).",
+          "literals count as 1e-10; the OR is a polynomial and leaves [0, 1]. NaN and infinities give "
+          "NaN; 0 and denormals are ordinary (AND: 1e-10).",
       .parameters = parameters,
       .options = options,
       .weights = weights_info,

@@ -9,6 +9,9 @@
 // Faber and Wattenhofer, "Neural Status Registers", ICML 2023 (arXiv 2020).
 #pragma once
 
+#include <algorithm>
+#include <utility>
+
 #include "nalm/modules/mathematics.hpp"
 
 namespace nalm {
@@ -176,7 +179,7 @@ struct Nsr {
     Expression logit = b;
     // The logit where every path sees a clear difference of either sign, and where it sees none.
     double above = b, below = b, equal = b;
-    std::string compared;
+    std::pair<int, int> compared{-1, -1};
     bool one_pair = true;
     for (int path = 0; path < paths; ++path) {
       Expression difference = 0.0;
@@ -198,20 +201,23 @@ struct Nsr {
       }
       // Order every pair alike, so that paths which look the other way round agree.
       const double direction = left < right ? 1 : -1;
-      const std::string pair = print(r.x(std::min(left, right))) + " ? " + print(r.x(std::max(left, right)));
-      one_pair = one_pair && (compared.empty() || compared == pair);
+      const std::pair<int, int> pair = std::minmax(left, right);
+      one_pair = one_pair && (compared.first < 0 || compared == pair);
       compared = pair;
       above += direction * w_sign - w_zero;
       below -= direction * w_sign + w_zero;
       equal += w_zero;
     }
-    if (one_pair && !compared.empty() && o % 2 == 0) {
-      static constexpr std::string_view relations[] = {
-          "never true of", "<", "=", "<=", ">", "not equal", ">=", "always true of"};
+    if (one_pair && compared.first >= 0 && o % 2 == 0) {
+      static constexpr std::string_view relations[] = {"", "<", "=", "<=", ">", "not equal to", ">=", ""};
       const int truth = (below > 0 ? 1 : 0) + (equal > 0 ? 2 : 0) + (above > 0 ? 4 : 0);
-      std::string relation = compared;
-      relation.replace(relation.find('?'), 1, relations[truth]);
-      r.notes.push_back("y" + std::to_string(o + 1) + " is true where " + relation);
+      const std::string y = "y" + std::to_string(o + 1);
+      if (truth == 0 || truth == 7) {
+        r.notes.push_back(y + " is " + (truth == 0 ? "never" : "always") + " true");
+      } else {
+        r.notes.push_back(y + " is true where " + print(r.x(compared.first)) + " " + std::string(relations[truth]) +
+                          " " + print(r.x(compared.second)));
+      }
     }
     const Expression y = sigmoid(logit);
     return o % 2 == 0 ? y : 1.0 - y;
