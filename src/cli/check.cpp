@@ -39,29 +39,18 @@ int check(const std::vector<std::string>& names, const CheckSettings& settings) 
 
 }  // namespace
 
-void add_check(CLI::App& program, int& exit_code) {
-  CLI::App* command = program.add_subcommand("check", "Check gradients: backward against differences of forward");
-  auto names = std::make_shared<std::vector<std::string>>();
-  auto settings = std::make_shared<CheckSettings>();
-  command->add_option("module", *names, "Modules to check; all of them if none is named");
-  command->add_option("--seed", settings->seed, "Seed of the random shapes, parameters and inputs")
-      ->capture_default_str();
-  command->add_option("--cases", settings->cases, "Random cases per module")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
-  command->add_option("--inputs", settings->inputs, "Numbers of inputs to try, such as 1,2,100")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 10000))
-      ->capture_default_str();
-  command->add_option("--outputs", settings->outputs, "Numbers of outputs to try (NSR: comparisons)")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  command->add_option("--tolerance", settings->tolerance, "Largest error that counts as agreement")
-      ->capture_default_str();
-  set_example(*command,
-              "  nalm check\n  nalm check NMU NPU --inputs 1,2,100 --cases 50\nExit code 1 if a module disagrees.");
-  command->callback([=, &exit_code] { exit_code = check(*names, *settings); });
+void add_check(Program& program) {
+  static std::vector<std::string> names;
+  static CheckSettings settings;
+  program.add("check", "Check gradients: backward against differences of forward")
+      .words("module", names, "Modules to check; all of them if none is named")
+      .number("--seed", settings.seed, "Seed of the random shapes, parameters and inputs")
+      .number("--cases", settings.cases, 1, 1000000, "Random cases per module")
+      .numbers("--inputs", settings.inputs, 1, 10000, "Numbers of inputs to try, such as 1,2,100")
+      .numbers("--outputs", settings.outputs, 1, 1000, "Numbers of outputs to try (NSR: comparisons)")
+      .number("--tolerance", settings.tolerance, "Largest error that counts as agreement")
+      .example("  nalm check\n  nalm check NMU NPU --inputs 1,2,100 --cases 50\nExit code 1 if a module disagrees.")
+      .run([] { return check(names, settings); });
 }
 
 }  // namespace nalm::cli

@@ -1,10 +1,17 @@
 // What the commands share. Only src/cli prints.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "nalm/result.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace nalm::cli {
 
@@ -13,16 +20,53 @@ inline constexpr int yes = 0;
 inline constexpr int no = 1;       // the question was answered with no
 inline constexpr int bad_use = 2;  // bad use or bad input
 
-// Each command adds itself to the program; its callback leaves the exit code here.
-void add_list(CLI::App& program, int& exit_code);
-void add_check(CLI::App& program, int& exit_code);
-void add_eval(CLI::App& program, int& exit_code);
-void add_explain(CLI::App& program, int& exit_code);
-
 // Prints the sentence to standard error and gives bad_use.
 int fail(const Error& error);
 
-// A heading line and an example below the options, for every command's --help.
-void set_example(CLI::App& command, const std::string& example);
+// One command's part of the command line. CLI11 does the work, in command.cpp alone: it takes many seconds to compile.
+// Variables must outlive the parsing; a default is what the variable holds.
+class Command {
+ public:
+  // A word without a name: required, or any number of words.
+  Command& word(const std::string& name, std::string& value, const std::string& help);
+  Command& words(const std::string& name, std::vector<std::string>& values, const std::string& help);
+
+  Command& flag(const std::string& name, bool& value, const std::string& help);
+  Command& choice(const std::string& name, std::string& value, const std::vector<std::string>& choices,
+                  const std::string& help);
+  Command& number(const std::string& name, int& value, int lowest, int highest, const std::string& help);
+  Command& number(const std::string& name, std::uint64_t& value, const std::string& help);
+  Command& number(const std::string& name, double& value, const std::string& help);
+  // Separated by commas.
+  Command& numbers(const std::string& name, std::vector<int>& values, int lowest, int highest, const std::string& help);
+  Command& numbers(const std::string& name, std::vector<double>& values, const std::string& help);
+
+  Command& example(const std::string& lines);  // shown by --help
+  void run(std::function<int()> action);       // gives the exit code
+
+ private:
+  friend class Program;
+  Command(CLI::App* app, int* exit_code) : app_(app), exit_code_(exit_code) {}
+  CLI::App* app_;
+  int* exit_code_;
+};
+
+class Program {
+ public:
+  Program(const std::string& description, const std::string& footer, std::function<std::string()> version);
+  ~Program();
+  Command add(const std::string& name, const std::string& description);
+  int run(int argc, char** argv);
+
+ private:
+  std::unique_ptr<CLI::App> app_;
+  int exit_code_ = yes;
+};
+
+// One file each.
+void add_list(Program& program);
+void add_check(Program& program);
+void add_eval(Program& program);
+void add_explain(Program& program);
 
 }  // namespace nalm::cli

@@ -90,21 +90,18 @@ int eval(const EvalOptions& options) {
 
 }  // namespace
 
-void add_eval(CLI::App& program, int& exit_code) {
-  CLI::App* command = program.add_subcommand("eval", "Predictions or gradients of a model on a table");
-  auto options = std::make_shared<EvalOptions>();
-  command->add_option("model", options->model, "Model file (JSON)")->required();
-  command->add_option("data", options->data, "Table (CSV); - is standard input. Columns: the inputs, then the targets")
-      ->required();
-  command->add_option("--precision", options->precision, "float or double")
-      ->check(CLI::IsMember({"float", "double"}))
-      ->capture_default_str();
-  command->add_flag("--gradients", options->gradients,
-                    "Write, as JSON, the gradient of the mean squared error over all rows and outputs");
-  set_example(*command,
-              "  nalm eval model.json data.csv > predictions.csv\n"
-              "  nalm eval model.json data.csv --precision double --gradients");
-  command->callback([=, &exit_code] { exit_code = eval(*options); });
+void add_eval(Program& program) {
+  static EvalOptions options;
+  program.add("eval", "Predictions or gradients of a model on a table")
+      .word("model", options.model, "Model file (JSON)")
+      .word("data", options.data, "Table (CSV); - is standard input. Columns: the inputs, then the targets")
+      .choice("--precision", options.precision, {"float", "double"}, "float or double")
+      .flag("--gradients", options.gradients,
+            "Write, as JSON, the gradient of the mean squared error over all rows and outputs")
+      .example(
+          "  nalm eval model.json data.csv > predictions.csv\n"
+          "  nalm eval model.json data.csv --precision double --gradients")
+      .run([] { return eval(options); });
 }
 
 }  // namespace nalm::cli

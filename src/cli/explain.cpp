@@ -129,16 +129,14 @@ int explain_model(const ExplainOptions& options) {
 
 }  // namespace
 
-void add_explain(CLI::App& program, int& exit_code) {
-  CLI::App* command =
-      program.add_subcommand("explain", "How a model computes, step by step, and the formula it spells");
-  auto options = std::make_shared<ExplainOptions>();
-  command->add_option("model", options->model, "Model file (JSON)")->required();
-  command->add_option("--input", options->input, "One value per input, such as 2,3,4: show the computation for it")
-      ->delimiter(',');
-  command->add_flag("--literal", options->literal, "Also print the formula with every epsilon spelled out");
-  set_example(*command, "  nalm explain model.json --input 2,3,4\n  nalm explain model.json --literal");
-  command->callback([=, &exit_code] { exit_code = explain_model(*options); });
+void add_explain(Program& program) {
+  static ExplainOptions options;
+  program.add("explain", "How a model computes, step by step, and the formula it spells")
+      .word("model", options.model, "Model file (JSON)")
+      .numbers("--input", options.input, "One value per input, such as 2,3,4: show the computation for it")
+      .flag("--literal", options.literal, "Also print the formula with every epsilon spelled out")
+      .example("  nalm explain model.json --input 2,3,4\n  nalm explain model.json --literal")
+      .run([] { return explain_model(options); });
 }
 
 }  // namespace nalm::cli

@@ -227,14 +227,14 @@ int list(const std::vector<std::string>& names, bool as_json) {
 
 }  // namespace
 
-void add_list(CLI::App& program, int& exit_code) {
-  CLI::App* command = program.add_subcommand("list", "The modules, or everything about some of them");
-  auto names = std::make_shared<std::vector<std::string>>();
-  auto as_json = std::make_shared<bool>(false);
-  command->add_option("module", *names, "Modules to describe, such as NMU or \"NAC*\" (upper or lower case)");
-  command->add_flag("--json", *as_json, "Write JSON");
-  set_example(*command, "  nalm list\n  nalm list NMU\n  nalm list --json");
-  command->callback([=, &exit_code] { exit_code = list(*names, *as_json); });
+void add_list(Program& program) {
+  static std::vector<std::string> names;
+  static bool as_json = false;
+  program.add("list", "The modules, or everything about some of them")
+      .words("module", names, "Modules to describe, such as NMU or \"NAC*\" (upper or lower case)")
+      .flag("--json", as_json, "Write JSON")
+      .example("  nalm list\n  nalm list NMU\n  nalm list --json")
+      .run([] { return list(names, as_json); });
 }
 
 }  // namespace nalm::cli

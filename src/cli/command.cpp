@@ -1,0 +1,99 @@
+#include "cli/command.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <iostream>
+
+namespace nalm::cli {
+
+int fail(const Error& error) {
+  fmt::print(stderr, "nalm: {}\n", error.message);
+  return bad_use;
+}
+
+Command& Command::word(const std::string& name, std::string& value, const std::string& help) {
+  app_->add_option(name, value, help)->required();
+  return *this;
+}
+Command& Command::words(const std::string& name, std::vector<std::string>& values, const std::string& help) {
+  app_->add_option(name, values, help);
+  return *this;
+}
+Command& Command::flag(const std::string& name, bool& value, const std::string& help) {
+  app_->add_flag(name, value, help);
+  return *this;
+}
+Command& Command::choice(const std::string& name, std::string& value, const std::vector<std::string>& choices,
+                         const std::string& help) {
+  app_->add_option(name, value, help)->check(CLI::IsMember(choices))->capture_default_str();
+  return *this;
+}
+Command& Command::number(const std::string& name, int& value, int lowest, int highest, const std::string& help) {
+  app_->add_option(name, value, help)->check(CLI::Range(lowest, highest))->capture_default_str();
+  return *this;
+}
+Command& Command::number(const std::string& name, std::uint64_t& value, const std::string& help) {
+  app_->add_option(name, value, help)->capture_default_str();
+  return *this;
+}
+Command& Command::number(const std::string& name, double& value, const std::string& help) {
+  app_->add_option(name, value, help)->capture_default_str();
+  return *this;
+}
+Command& Command::numbers(const std::string& name, std::vector<int>& values, int lowest, int highest,
+                          const std::string& help) {
+  app_->add_option(name, values, help)
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Range(lowest, highest))
+      ->capture_default_str();
+  return *this;
+}
+Command& Command::numbers(const std::string& name, std::vector<double>& values, const std::string& help) {
+  app_->add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
+  return *this;
+}
+
+Command& Command::example(const std::string& lines) {
+  app_->footer("\nExample:\n" + lines);
+  return *this;
+}
+
+void Command::run(std::function<int()> action) {
+  app_->callback([code = exit_code_, action = std::move(action)] { *code = action(); });
+}
+
+Program::Program(const std::string& description, const std::string& footer, std::function<std::string()> version)
+    : app_(std::make_unique<CLI::App>(description)) {
+  app_->require_subcommand(1);
+  app_->set_version_flag("--version", std::move(version));
+  app_->footer(footer);
+}
+
+Program::~Program() = default;
+
+Command Program::add(const std::string& name, const std::string& description) {
+  return {app_->add_subcommand(name, description), &exit_code_};
+}
+
+int Program::run(int argc, char** argv) {
+  try {
+    app_->parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    // Help and version are not errors; everything else is bad use.
+    if (e.get_exit_code() != 0) {
+      fmt::print(stderr, "nalm: {}\nRun \"nalm --help\" or \"nalm COMMAND --help\".\n", e.what());
+      return bad_use;
+    }
+    app_->exit(e);
+  }
+  // A full disk or a closed pipe must not look like success.
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0 || !std::cout.flush()) {
+    return fail({"the output could not be written."});
+  }
+  return exit_code_;
+}
+
+}  // namespace nalm::cli
