@@ -37,7 +37,9 @@ concept HasSteps = requires {
 template <class M, class S>
 struct Kernels {
   using T = Lanes<S>;
-  static constexpr int block = 4;  // samples in flight
+  // Samples in flight. Only float is trained in bulk; double is for checks and small tasks, and compiles faster this
+  // way.
+  static constexpr int block = sizeof(S) == 4 ? 4 : 1;
 
   static const T* lanes(const S* p) { return reinterpret_cast<const T*>(p); }
   static T* lanes(S* p) { return reinterpret_cast<T*>(p); }
