@@ -3,6 +3,8 @@
 
 #include <bit>
 #include <cstdint>
+#include <map>
+#include <mutex>
 
 #include "base/random.hpp"
 #include "nalm/train.hpp"
@@ -58,6 +60,31 @@ TEST(Trainer, GivesARunTheSameBitsAloneAsInCompany) {
   const auto many = trained_bits(*stack, 21, 2, Precision::Float);
   const auto few = trained_bits(*stack, 3, 1, Precision::Float);
   for (std::size_t run = 0; run < few.size(); ++run) EXPECT_EQ(few[run], many[run]) << run;
+}
+
+TEST(Trainer, AsksOnceForTheBatchOfEveryRunAndIteration) {
+  Trainer::Settings settings = default_training(*parse_stack("NAU:1", 2));
+  settings.runs = 21;  // fills no whole number of bundles
+  settings.threads = 3;
+  settings.recipe.batch = 4;
+  auto trainer = Trainer::create(settings);
+  ASSERT_TRUE(trainer.ok());
+  for (int run = 0; run < 21; ++run) trainer->start(run, 1);
+  std::mutex mutex;
+  std::map<std::pair<int, long>, int> asked;
+  trainer->train(5, [&](int run, long iteration, std::span<double> x, std::span<double> t) {
+    EXPECT_EQ(x.size(), 8u);
+    EXPECT_EQ(t.size(), 4u);
+    products(run, iteration, x, t);
+    const std::lock_guard lock(mutex);
+    ++asked[{run, iteration}];
+  });
+  EXPECT_EQ(asked.size(), 21u * 5u);
+  for (int run = 0; run < 21; ++run) {
+    for (long iteration = 0; iteration < 5; ++iteration) {
+      EXPECT_EQ((asked[{run, iteration}]), 1) << run << ", " << iteration;
+    }
+  }
 }
 
 TEST(Trainer, GivesTheSameBitsInSeveralPieces) {
