@@ -151,6 +151,9 @@ struct ModuleInfo {
   std::string_view learned{};                       // what is learned, and what is built in
   std::span<const std::string_view> differences{};  // from the paper, and from other implementations
   std::string_view unusual_inputs{};                // what NaN, infinities, zeros, denormals and 1e30 give
+  // What `prepare` computes for each input, or empty: the first steps, which depend on the input only. The engine
+  // computes them once per batch for all modules that name the same.
+  std::string_view prepared{};
   std::span<const ParameterInfo> parameters{};
   std::span<const OptionInfo> options{};
   std::span<const Quantity> weights{};

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <iostream>
+#include <limits>
 
 namespace nalm::cli {
 
@@ -19,6 +20,14 @@ Command& Command::word(const std::string& name, std::string& value, const std::s
 }
 Command& Command::words(const std::string& name, std::vector<std::string>& values, const std::string& help) {
   app_->add_option(name, values, help);
+  return *this;
+}
+Command& Command::optional_word(const std::string& name, std::string& value, const std::string& help) {
+  app_->add_option(name, value, help)->capture_default_str();
+  return *this;
+}
+Command& Command::text(const std::string& name, std::string& value, const std::string& help) {
+  app_->add_option(name, value, help)->capture_default_str();
   return *this;
 }
 Command& Command::flag(const std::string& name, bool& value, const std::string& help) {
@@ -40,6 +49,17 @@ Command& Command::number(const std::string& name, std::uint64_t& value, const st
 }
 Command& Command::number(const std::string& name, double& value, const std::string& help) {
   app_->add_option(name, value, help)->capture_default_str();
+  return *this;
+}
+Command& Command::number(const std::string& name, std::optional<long>& value, long lowest, const std::string& help) {
+  app_->add_option_function<long>(
+          name, [&value](const long& given) { value = given; }, help)
+      ->check(CLI::Range(lowest, std::numeric_limits<long>::max() / 2, fmt::format(">= {}", lowest)));
+  return *this;
+}
+Command& Command::number(const std::string& name, std::optional<double>& value, const std::string& help) {
+  app_->add_option_function<double>(
+      name, [&value](const double& given) { value = given; }, help);
   return *this;
 }
 Command& Command::numbers(const std::string& name, std::vector<int>& values, int lowest, int highest,

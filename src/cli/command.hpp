@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,12 +32,18 @@ class Command {
   Command& word(const std::string& name, std::string& value, const std::string& help);
   Command& words(const std::string& name, std::vector<std::string>& values, const std::string& help);
 
+  Command& optional_word(const std::string& name, std::string& value, const std::string& help);
+
   Command& flag(const std::string& name, bool& value, const std::string& help);
+  Command& text(const std::string& name, std::string& value, const std::string& help);
   Command& choice(const std::string& name, std::string& value, const std::vector<std::string>& choices,
                   const std::string& help);
   Command& number(const std::string& name, int& value, int lowest, int highest, const std::string& help);
   Command& number(const std::string& name, std::uint64_t& value, const std::string& help);
   Command& number(const std::string& name, double& value, const std::string& help);
+  // Empty unless given.
+  Command& number(const std::string& name, std::optional<long>& value, long lowest, const std::string& help);
+  Command& number(const std::string& name, std::optional<double>& value, const std::string& help);
   // Separated by commas.
   Command& numbers(const std::string& name, std::vector<int>& values, int lowest, int highest, const std::string& help);
   Command& numbers(const std::string& name, std::vector<double>& values, const std::string& help);
@@ -68,5 +75,12 @@ void add_list(Program& program);
 void add_check(Program& program);
 void add_eval(Program& program);
 void add_explain(Program& program);
+void add_bench(Program& program);
+void add_table(Program& program);
+void add_compare(Program& program);
+void add_report(Program& program);
+void add_figure(Program& program);
+void add_export(Program& program);
+void add_train(Program& program);
 
 }  // namespace nalm::cli

@@ -20,6 +20,8 @@ int run(int argc, char** argv) {
       "\nStart with:\n"
       "  nalm list          the modules\n"
       "  nalm list NMU      one module: formula, parameters, habits, differences from the paper\n"
+      "  nalm train --module NAU --operation add --range \"[1,2)\"   watch one training\n"
+      "  nalm bench         the paper's benchmark, about a minute\n"
       "  nalm COMMAND --help",
       [] {
         return fmt::format("nalm {} ({}, SIMD target {}: {} runs at once)", version(), compiler(), simd_target(),
@@ -29,6 +31,13 @@ int run(int argc, char** argv) {
   add_check(program);
   add_eval(program);
   add_explain(program);
+  add_train(program);
+  add_bench(program);
+  add_table(program);
+  add_compare(program);
+  add_report(program);
+  add_figure(program);
+  add_export(program);
   return program.run(argc, argv);
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "modules/registry.hpp"
+#include "modules/sparsity.hpp"
 #include "nalm/model.hpp"
 
 namespace nalm {
@@ -111,23 +112,7 @@ double sparsity_error(const Model& model) {
   double worst = 0;
   for (const Layer& layer : model.layers) {
     const std::vector<double> w = weights_of(layer);
-    double sum = 0;
-    int arrays = 0;
-    std::size_t next = 0;
-    for (const Quantity& q : layer.module->weights) {
-      const std::size_t size = static_cast<std::size_t>(size_of(*layer.module, q.axes, layer.shape));
-      if (q.counts_as_sparse) {
-        double largest = 0;
-        for (std::size_t k = next; k < next + size; ++k) {
-          const double distance = std::min(std::fabs(w[k]), std::fabs(1 - std::fabs(w[k])));
-          largest = std::isnan(distance) ? distance : std::max(largest, distance);
-        }
-        sum += largest;
-        ++arrays;
-      }
-      next += size;
-    }
-    const double error = arrays ? sum / arrays : 0;
+    const double error = sparsity_of_weights(*layer.module, layer.shape, w.data(), 1);
     worst = error > worst || std::isnan(error) ? error : worst;  // std::max would lose NaN
   }
   return worst;

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/write_file.hpp"
 #include "model/options.hpp"
 #include "nalm/model.hpp"
 
@@ -282,26 +283,7 @@ Status save_model(const Model& model, const std::string& path) {
       }
     }
   }
-  std::error_code ignored;
-  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
-    return Error{path + ": not written, because this is not a regular file."};
-  }
-  const std::string temporary = path + ".part";
-  const auto failed = [&](const char* what) {
-    const Error error{fmt::format("{}: {} ({}); nothing was changed.", path, what, std::strerror(errno))};
-    std::remove(temporary.c_str());
-    return error;
-  };
-  errno = 0;
-  {
-    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-    if (!file) return failed("the file cannot be written");
-    file << to_json(model);
-    file.flush();
-    if (!file) return failed("writing failed");
-  }
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) return failed("the file cannot be replaced");
-  return Done{};
+  return write_file(path, to_json(model));
 }
 
 }  // namespace nalm

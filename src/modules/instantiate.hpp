@@ -3,6 +3,7 @@
 #pragma once
 
 #include "modules/kernels.hpp"
+#include "modules/whole_forward.hpp"
 #include "simd/functions.hpp"
 
 namespace nalm::simd::NALM_TARGET {
@@ -49,12 +50,18 @@ struct Kernels {
 
   NALM_FLATTEN static void weights(const LayerShape& s, const S* p, S* w) { M::weights(s, lanes(p), lanes(w)); }
 
+  NALM_FLATTEN static void prepare(const LayerShape& s, const S* x, S* prepared, int samples) {
+    if constexpr (HasPrepare<M>) {
+      for (int k = 0; k < samples; ++k) M::prepare(s, lanes(x) + k * s.inputs, lanes(prepared) + k * s.inputs);
+    }
+  }
+
   NALM_FLATTEN static void forward(const LayerShape& s, const S* p, const S* w, const S* x, S* y, S* step,
                                    int step_stride, int samples) {
     const T *vx = lanes(x), *vp = lanes(p), *vw = lanes(w);
     T *vy = lanes(y), *vstep = lanes(step);
     for (int k = 0; k < samples; ++k) {
-      M::forward(s, vp, vw, vx + k * s.inputs, vy + k * s.outputs, vstep + k * step_stride);
+      whole_forward<M>(s, vp, vw, vx + k * s.inputs, vy + k * s.outputs, vstep + k * step_stride);
     }
   }
 
@@ -68,20 +75,24 @@ struct Kernels {
     }
   }
 
-  static void learn(const LayerShape& s, const S* p, const S* w, const S* x, const S* t, double scale, S* step, S* dp,
-                    S* dw, int samples) {
+  static void learn(const LayerShape& s, const S* p, const S* w, const S* x, const S* prepared, const S* t,
+                    double scale, S* step, S* dp, S* dw, int samples) {
     if constexpr (M::info.path_option < 0) {
-      if (is_fixed(s))
-        return learn_fixed<2, 1>(s, lanes(p), lanes(w), lanes(x), lanes(t), scale, lanes(dp), lanes(dw), samples);
+      if (is_fixed(s)) {
+        return learn_fixed<2, 1>(s, lanes(p), lanes(w), lanes(x), ready(prepared, x), lanes(t), scale, lanes(dp),
+                                 lanes(dw), samples);
+      }
     }
-    learn_any(s, lanes(p), lanes(w), lanes(x), lanes(t), scale, lanes(step), lanes(dp), lanes(dw), samples);
+    learn_any(s, lanes(p), lanes(w), lanes(x), ready(prepared, x), lanes(t), scale, lanes(step), lanes(dp), lanes(dw),
+              samples);
   }
 
-  NALM_FLATTEN static void learn_any(const LayerShape& s, const T* p, const T* w, const T* x, const T* t, double scale,
-                                     T* step, T* dp, T* dw, int samples) {
+  NALM_FLATTEN static void learn_any(const LayerShape& s, const T* p, const T* w, const T* x, const T* prepared,
+                                     const T* t, double scale, T* step, T* dp, T* dw, int samples) {
     // The last 2 * outputs entries of the scratch hold y and dy of one sample.
     T *y = step, *dy = step + s.outputs, *kept = step + 2 * s.outputs;
     for (int k = 0; k < samples; ++k) {
+      take_prepared(prepared, k, s.inputs, kept);
       M::forward(s, p, w, x + k * s.inputs, y, kept);
       for (int o = 0; o < s.outputs; ++o) dy[o] = (y[o] - t[k * s.outputs + o]) * scale;
       M::backward(s, p, w, x + k * s.inputs, y, kept, dy, static_cast<T*>(nullptr), dp, dw);
@@ -89,18 +100,18 @@ struct Kernels {
   }
 
   template <int I, int O>
-  NALM_FLATTEN static void learn_fixed(const LayerShape& any, const T* p, const T* w, const T* x, const T* t,
-                                       double scale, T* dp, T* dw, int samples) {
+  NALM_FLATTEN static void learn_fixed(const LayerShape& any, const T* p, const T* w, const T* x, const T* prepared,
+                                       const T* t, double scale, T* dp, T* dw, int samples) {
     const int blocks = samples / block;
-    learn_blocks<I, O, block>(any, p, w, x, t, scale, dp, dw, blocks);
+    learn_blocks<I, O, block>(any, p, w, x, prepared, t, scale, dp, dw, blocks);
     const int done = blocks * block;
-    learn_blocks<I, O, 1>(any, p, w, x + done * I, t + done * O, scale, dp, dw, samples - done);
+    learn_blocks<I, O, 1>(any, p, w, x + done * I, prepared + done * I, t + done * O, scale, dp, dw, samples - done);
   }
 
   // N samples at a time, each with a sum of its own; the sums are added up at the end.
   template <int I, int O, int N>
-  static void learn_blocks(const LayerShape& any, const T* p, const T* w, const T* x, const T* t, double scale, T* dp,
-                           T* dw, int blocks) {
+  static void learn_blocks(const LayerShape& any, const T* p, const T* w, const T* x, const T* prepared, const T* t,
+                           double scale, T* dp, T* dw, int blocks) {
     using B = Lanes<S, N>;
     constexpr int P = fixed_count<I, O>(M::parameters), W = fixed_count<I, O>(M::weights_info), K = fixed_steps<I, O>();
     const FixedShape<I, O> s{any.options};
@@ -108,9 +119,12 @@ struct Kernels {
     for (int k = 0; k < P; ++k) local_p[k] = B::same(p[k]), local_dp[k] = B(0.0);
     for (int k = 0; k < W; ++k) local_w[k] = B::same(w[k]), local_dw[k] = B(0.0);
     const B factor(scale);
-    for (int k = 0; k < blocks; ++k, x += N * I, t += N * O) {
+    for (int k = 0; k < blocks; ++k, x += N * I, prepared += N * I, t += N * O) {
       B sample[I], y[O], dy[O], step[K];
       for (int i = 0; i < I; ++i) sample[i] = B::gather(x + i, I);
+      if constexpr (HasPrepare<M>) {
+        for (int i = 0; i < I; ++i) step[i] = B::gather(prepared + i, I);
+      }
       M::forward(s, local_p, local_w, sample, y, step);
       for (int o = 0; o < O; ++o) dy[o] = (y[o] - B::gather(t + o, O)) * factor;
       M::backward(s, local_p, local_w, sample, y, step, dy, static_cast<B*>(nullptr), local_dp, local_dw);
@@ -119,13 +133,16 @@ struct Kernels {
     for (int k = 0; k < W; ++k) dw[k] += local_dw[k].sum();
   }
 
-  static void squared_error(const LayerShape& s, const S* p, const S* w, const S* x, const S* t, S* y, S* step,
-                            double* sums, int samples) {
+  static void squared_error(const LayerShape& s, const S* p, const S* w, const S* x, const S* prepared, const S* t,
+                            S* y, S* step, double* sums, int samples) {
     if constexpr (M::info.path_option < 0) {
-      if (is_fixed(s)) return squared_error_fixed<2, 1>(s, lanes(p), lanes(w), lanes(x), lanes(t), sums, samples);
+      if (is_fixed(s)) {
+        return squared_error_fixed<2, 1>(s, lanes(p), lanes(w), lanes(x), ready(prepared, x), lanes(t), sums, samples);
+      }
     }
     DoubleSums<1> sum;
     for (int k = 0; k < samples; ++k) {
+      take_prepared(lanes(prepared), k, s.inputs, lanes(step));
       M::forward(s, lanes(p), lanes(w), lanes(x) + k * s.inputs, lanes(y), lanes(step));
       for (int o = 0; o < s.outputs; ++o) sum.add_square(lanes(y)[o] - lanes(t)[k * s.outputs + o]);
     }
@@ -133,16 +150,16 @@ struct Kernels {
   }
 
   template <int I, int O>
-  NALM_FLATTEN static void squared_error_fixed(const LayerShape& any, const T* p, const T* w, const T* x, const T* t,
-                                               double* sums, int samples) {
+  NALM_FLATTEN static void squared_error_fixed(const LayerShape& any, const T* p, const T* w, const T* x,
+                                               const T* prepared, const T* t, double* sums, int samples) {
     const int blocks = samples / block, done = blocks * block;
-    error_blocks<I, O, block>(any, p, w, x, t, sums, blocks);
-    error_blocks<I, O, 1>(any, p, w, x + done * I, t + done * O, sums, samples - done);
+    error_blocks<I, O, block>(any, p, w, x, prepared, t, sums, blocks);
+    error_blocks<I, O, 1>(any, p, w, x + done * I, prepared + done * I, t + done * O, sums, samples - done);
   }
 
   template <int I, int O, int N>
-  static void error_blocks(const LayerShape& any, const T* p, const T* w, const T* x, const T* t, double* sums,
-                           int blocks) {
+  static void error_blocks(const LayerShape& any, const T* p, const T* w, const T* x, const T* prepared, const T* t,
+                           double* sums, int blocks) {
     using B = Lanes<S, N>;
     constexpr int P = fixed_count<I, O>(M::parameters), W = fixed_count<I, O>(M::weights_info), K = fixed_steps<I, O>();
     const FixedShape<I, O> s{any.options};
@@ -150,9 +167,12 @@ struct Kernels {
     for (int k = 0; k < P; ++k) local_p[k] = B::same(p[k]);
     for (int k = 0; k < W; ++k) local_w[k] = B::same(w[k]);
     DoubleSums<N> sum;
-    for (int k = 0; k < blocks; ++k, x += N * I, t += N * O) {
+    for (int k = 0; k < blocks; ++k, x += N * I, prepared += N * I, t += N * O) {
       B sample[I], y[O], step[K];
       for (int i = 0; i < I; ++i) sample[i] = B::gather(x + i, I);
+      if constexpr (HasPrepare<M>) {
+        for (int i = 0; i < I; ++i) step[i] = B::gather(prepared + i, I);
+      }
       M::forward(s, local_p, local_w, sample, y, step);
       for (int o = 0; o < O; ++o) sum.add_square(y[o] - B::gather(t + o, O));
     }
@@ -163,9 +183,21 @@ struct Kernels {
     M::pull_back(s, lanes(p), lanes(w), lanes(dw), lanes(dp));
   }
 
-  static constexpr LayerKernels<S> table() { return {weights, forward, backward, learn, squared_error, pull_back}; }
+  static constexpr LayerKernels<S> table() {
+    return {weights, HasPrepare<M> ? prepare : nullptr, forward, backward, learn, squared_error, pull_back};
+  }
 
  private:
+  // A pointer to walk along with the samples; nobody looks at it where nothing is prepared.
+  static const T* ready(const S* prepared, const S* x) { return lanes(HasPrepare<M> ? prepared : x); }
+
+  static void take_prepared([[maybe_unused]] const T* prepared, [[maybe_unused]] int sample,
+                            [[maybe_unused]] int inputs, [[maybe_unused]] T* step) {
+    if constexpr (HasPrepare<M>) {
+      for (int i = 0; i < inputs; ++i) step[i] = prepared[sample * inputs + i];
+    }
+  }
+
   template <int I, int O>
   static constexpr int fixed_steps() {
     if constexpr (HasSteps<M>) {

@@ -13,6 +13,9 @@ struct LayerKernels {
   // Effective weights from raw parameters, once per iteration.
   void (*weights)(const LayerShape&, const S* p, S* w);
 
+  // What depends on the input only, [sample][input]; null if the module has nothing of the kind.
+  void (*prepare)(const LayerShape&, const S* x, S* prepared, int samples);
+
   // Outputs of a batch. The steps of sample k are kept at step + k * step_stride; a stride of 0 keeps only the last.
   void (*forward)(const LayerShape&, const S* p, const S* w, const S* x, S* y, S* step, int step_stride, int samples);
 
@@ -21,13 +24,13 @@ struct LayerKernels {
                    const S* dy, S* dx, S* dp, S* dw, int samples);
 
   // forward and backward in one for the squared error: dy = (y - t) * scale. For a layer that is the whole network;
-  // the sums over the batch may be taken in another order than by the two calls above.
-  void (*learn)(const LayerShape&, const S* p, const S* w, const S* x, const S* t, double scale, S* step, S* dp, S* dw,
-                int samples);
+  // the sums over the batch may be taken in another order than by the two calls above. prepared is what prepare gave.
+  void (*learn)(const LayerShape&, const S* p, const S* w, const S* x, const S* prepared, const S* t, double scale,
+                S* step, S* dp, S* dw, int samples);
 
   // Sum over the batch and the outputs of (y - t)^2 in double, one sum per lane, added to sums.
-  void (*squared_error)(const LayerShape&, const S* p, const S* w, const S* x, const S* t, S* y, S* step, double* sums,
-                        int samples);
+  void (*squared_error)(const LayerShape&, const S* p, const S* w, const S* x, const S* prepared, const S* t, S* y,
+                        S* step, double* sums, int samples);
 
   // Adds the gradient of the raw parameters that follows from that of the effective weights.
   void (*pull_back)(const LayerShape&, const S* p, const S* w, const S* dw, S* dp);

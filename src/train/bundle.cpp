@@ -46,10 +46,10 @@ void Bundle<S>::start(int lane, std::shared_ptr<StartStream> stream) {
 }
 
 template <class S>
-void Bundle<S>::step(const S* x, const S* t, int samples) {
+void Bundle<S>::step(const S* x, const S* t, int samples, const S* prepared) {
   network_.update_weights();
   network_.clear_gradients();
-  network_.learn(x, t, samples, 2.0 / (static_cast<double>(samples) * network_.outputs()));
+  network_.learn(x, t, samples, 2.0 / (static_cast<double>(samples) * network_.outputs()), prepared);
   network_.pull_back();
   regularise();
   clip();

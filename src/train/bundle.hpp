@@ -35,8 +35,8 @@ class Bundle {
   // Fresh start values for one run; the stream is kept for re-initialisation.
   void start(int lane, std::shared_ptr<StartStream> stream);
 
-  // One iteration on a batch in lane layout.
-  void step(const S* x, const S* t, int samples);
+  // One iteration on a batch in lane layout. prepared: see Network.
+  void step(const S* x, const S* t, int samples, const S* prepared = nullptr);
 
   // The validation error that iNALU's regulariser and re-initialisation look at, until the next one comes.
   void set_validation_error(int lane, double error);

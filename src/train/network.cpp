@@ -1,6 +1,9 @@
 #include "train/network.hpp"
 
 #include <algorithm>
+#include <cmath>
+
+#include "modules/sparsity.hpp"
 
 namespace nalm {
 
@@ -64,6 +67,16 @@ Model Network<S>::model(int lane) const {
 }
 
 template <class S>
+double Network<S>::sparsity_error(int lane) const {
+  S worst = 0;
+  for (const LayerState& l : layers_) {
+    const S error = sparsity_of_weights(*l.spec.module, l.spec.shape, l.w.data() + lane, at(1));
+    worst = error > worst || std::isnan(error) ? error : worst;  // std::max would lose NaN
+  }
+  return static_cast<double>(worst);
+}
+
+template <class S>
 void Network<S>::update_weights() {
   for (LayerState& l : layers_) l.kernels->weights(l.spec.shape, l.p.data(), l.w.data());
 }
@@ -94,11 +107,24 @@ void Network<S>::clear_gradients() {
 }
 
 template <class S>
-void Network<S>::learn(const S* x, const S* t, int samples, double scale) {
+void Network<S>::prepare(const S* x, S* prepared, int samples) const {
+  layers_.front().kernels->prepare(layers_.front().spec.shape, x, prepared, samples);
+}
+
+template <class S>
+const S* Network<S>::prepared_or_own(const S* x, int samples, const S* prepared) {
+  if (prepared || !has_prepared()) return prepared;
+  prepared_.resize(at(samples * inputs()));
+  prepare(x, prepared_.data(), samples);
+  return prepared_.data();
+}
+
+template <class S>
+void Network<S>::learn(const S* x, const S* t, int samples, double scale, const S* prepared) {
   if (layers_.size() == 1) {
     LayerState& l = layers_.front();
-    l.kernels->learn(l.spec.shape, l.p.data(), l.w.data(), x, t, scale, l.step.data(), l.dp.data(), l.dw.data(),
-                     samples);
+    l.kernels->learn(l.spec.shape, l.p.data(), l.w.data(), x, prepared_or_own(x, samples, prepared), t, scale,
+                     l.step.data(), l.dp.data(), l.dw.data(), samples);
     return;
   }
   for (int first = 0; first < samples; first += tile) {
@@ -126,12 +152,12 @@ void Network<S>::pull_back() {
 }
 
 template <class S>
-void Network<S>::squared_error(const S* x, const S* t, int samples, std::span<double> sums) {
+void Network<S>::squared_error(const S* x, const S* t, int samples, std::span<double> sums, const S* prepared) {
   std::fill(sums_.begin(), sums_.end(), 0.0);
   if (layers_.size() == 1) {
     LayerState& l = layers_.front();
-    l.kernels->squared_error(l.spec.shape, l.p.data(), l.w.data(), x, t, l.y.data(), l.step.data(), sums_.data(),
-                             samples);
+    l.kernels->squared_error(l.spec.shape, l.p.data(), l.w.data(), x, prepared_or_own(x, samples, prepared), t,
+                             l.y.data(), l.step.data(), sums_.data(), samples);
   } else {
     for (int first = 0; first < samples; first += tile) {
       const int count = std::min(tile, samples - first);

@@ -30,18 +30,25 @@ class Network {
   std::vector<double> parameters(int lane, int layer) const;
   std::vector<double> gradients(int lane, int layer) const;
   Model model(int lane) const;
+  // Of the effective weights as of the last update_weights(), computed in S; the largest over the layers.
+  double sparsity_error(int lane) const;
 
   void update_weights();
   void predict(const S* x, S* y, int samples);
 
   void clear_gradients();
+  // What the first layer computes from the inputs alone, [sample][input]: for networks that share it (ModuleInfo::
+  // prepared). Whoever has it passes it on below; null means that it is computed there.
+  bool has_prepared() const { return layers_.front().kernels->prepare != nullptr; }
+  void prepare(const S* x, S* prepared, int samples) const;
+
   // Adds the gradient of scale/2 * sum of (y - t)^2 with respect to the effective weights ...
-  void learn(const S* x, const S* t, int samples, double scale);
+  void learn(const S* x, const S* t, int samples, double scale, const S* prepared = nullptr);
   // ... and turns it into that of the raw parameters.
   void pull_back();
 
   // Sum of (y - t)^2 per lane, in double.
-  void squared_error(const S* x, const S* t, int samples, std::span<double> sums);
+  void squared_error(const S* x, const S* t, int samples, std::span<double> sums, const S* prepared = nullptr);
 
   // For the optimiser: the values of one layer in lane layout.
   struct Values {
@@ -65,11 +72,13 @@ class Network {
 
   std::size_t at(int value) const { return static_cast<std::size_t>(value) * static_cast<std::size_t>(lanes_); }
   void forward_tile(const S* x, int samples);
+  const S* prepared_or_own(const S* x, int samples, const S* prepared);
 
   int lanes_;
   const StepKernels<S>* step_kernels_;
   std::vector<LayerState> layers_;
   AlignedVector<double> sums_;
+  AlignedVector<S> prepared_;  // where nobody passes one on
 };
 
 extern template class Network<float>;

@@ -37,6 +37,7 @@ struct GNalu : NaluMathematics<GoldenBase> {
       .learned = "as NALU",
       .differences = differences,
       .unusual_inputs = "as NALU",
+      .prepared = nac::logarithm,
       .parameters = parameters,
       .weights = weights_info,
       .steps = steps,

@@ -32,8 +32,9 @@ struct INalu {
       {"sigmoid M", per_input_and_output, "sigmoid(M_hat_M)"},
       {"gate", per_output, "sigmoid(g)"},
   };
+  static constexpr std::string_view logarithm_formula = "ln(max(|x|, 1e-7))";
   static constexpr Quantity steps[] = {
-      {"logarithm", per_input, "ln(max(|x|, 1e-7))"},
+      {"logarithm", per_input, logarithm_formula},
       {"sign factor", per_input_and_output, "sign(x)*|WM| + 1 - |WM|"},
       {"signs before", per_input_and_output, "the sign factors of earlier inputs, multiplied"},
       {"exponent", per_output, "sum_i WM_io*logarithm_i"},
@@ -75,6 +76,7 @@ struct INalu {
       .unusual_inputs =
           "NaN gives NaN; magnitudes below 1e-7 count as 1e-7 in the product, whose sign factor for an exact "
           "0 is 1 - |WM|; products above e^20 = 4.85e8 are cut there; infinities give infinity or NaN.",
+      .prepared = logarithm_formula,
       .parameters = parameters,
       .weights = weights_info,
       .steps = steps,
@@ -91,12 +93,16 @@ struct INalu {
   }
 
   template <class T, class Shape>
+  static void prepare(const Shape& s, const T* x, T* step) {
+    for (int i = 0; i < s.inputs; ++i) step[i] = log(max(smallest, abs(x[i])));
+  }
+
+  template <class T, class Shape>
   static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* step) {
     const int n = s.inputs * s.outputs;
     const T *WA = w, *WM = w + 3 * n, *gate = w + 6 * n;
     T *logarithm = step, *factor = logarithm + s.inputs, *before = factor + n, *exponent = before + n,
       *a = exponent + s.outputs, *m = a + s.outputs, *sign_product = m + s.outputs;
-    for (int i = 0; i < s.inputs; ++i) logarithm[i] = log(max(smallest, abs(x[i])));
     for (int o = 0; o < s.outputs; ++o) {
       T sum = 0.0, log_sum = 0.0, product = 1.0;
       for (int i = 0; i < s.inputs; ++i) {

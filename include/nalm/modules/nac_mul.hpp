@@ -10,8 +10,6 @@
 namespace nalm {
 
 struct NacMul {
-  static constexpr double epsilon = 1e-7;
-
   static constexpr ParameterInfo parameters[] = {nac::W_hat, nac::M_hat};
   static constexpr Quantity weights_info[] = {
       {"W", per_input_and_output, "tanh(W_hat)*sigmoid(M_hat)", true},
@@ -19,8 +17,7 @@ struct NacMul {
       {"sigmoid", per_input_and_output, "sigmoid(M_hat)"},
   };
   static constexpr Quantity steps[] = {
-      {"magnitude", per_input, "|x| + 1e-7"},
-      {"logarithm", per_input, "ln(|x| + 1e-7)"},
+      {"logarithm", per_input, nac::logarithm},
   };
   static constexpr Operation operations[] = {Operation::Multiply, Operation::Divide};
   static Recipe recipe(Operation) { return {}; }
@@ -43,6 +40,7 @@ struct NacMul {
       .unusual_inputs =
           "0 and denormals count as 1e-7; NaN gives NaN; an infinite input gives infinity or 0 by the sign "
           "of its weight, NaN where the weight is 0; results beyond the largest float are infinite.",
+      .prepared = nac::logarithm,
       .parameters = parameters,
       .weights = weights_info,
       .steps = steps,
@@ -57,12 +55,13 @@ struct NacMul {
   }
 
   template <class T, class Shape>
-  static void forward(const Shape& s, const T* /*p*/, const T* W, const T* x, T* y, T* step) {
-    T *magnitude = step, *logarithm = step + s.inputs;
-    for (int i = 0; i < s.inputs; ++i) {
-      magnitude[i] = abs(x[i]) + epsilon;
-      logarithm[i] = log(magnitude[i]);
-    }
+  static void prepare(const Shape& s, const T* x, T* step) {
+    nac::logarithms(s.inputs, x, step);
+  }
+
+  template <class T, class Shape>
+  static void forward(const Shape& s, const T* /*p*/, const T* W, const T* /*x*/, T* y, T* step) {
+    const T* logarithm = step;
     for (int o = 0; o < s.outputs; ++o) {
       T sum = W[o] * logarithm[0];
       for (int i = 1; i < s.inputs; ++i) sum += W[i * s.outputs + o] * logarithm[i];
@@ -73,12 +72,12 @@ struct NacMul {
   template <class T, class Shape>
   static void backward(const Shape& s, const T* /*p*/, const T* W, const T* x, const T* y, const T* step, const T* dy,
                        T* dx, T* /*dp*/, T* dW) {
-    const T *magnitude = step, *logarithm = step + s.inputs;
+    const T* logarithm = step;
     for (int i = 0; i < s.inputs; ++i) {
       for (int o = 0; o < s.outputs; ++o) {
         const T d_sum = dy[o] * y[o];
         dW[i * s.outputs + o] += d_sum * logarithm[i];
-        if (dx) dx[i] += d_sum * W[i * s.outputs + o] * (sign(x[i]) / magnitude[i]);
+        if (dx) dx[i] += d_sum * W[i * s.outputs + o] * (sign(x[i]) / nac::magnitude(x[i]));
       }
     }
   }

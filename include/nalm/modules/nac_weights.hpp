@@ -29,6 +29,19 @@ void pull_back(int n, const T* weights, const T* dW, T* dW_hat, T* dM_hat, doubl
   }
 }
 
+// The products of NAC•, NALU and G-NALU are sums of logarithms. The small number keeps the logarithm of 0 finite.
+inline constexpr double epsilon = 1e-7;
+inline constexpr std::string_view logarithm = "ln(|x| + 1e-7)";
+
+template <class T>
+T magnitude(const T& x) {
+  return abs(x) + epsilon;
+}
+template <class T>
+void logarithms(int n, const T* x, T* out) {
+  for (int i = 0; i < n; ++i) out[i] = log(magnitude(x[i]));
+}
+
 inline constexpr ParameterInfo W_hat{"W_hat", per_input_and_output, {Start::Kind::Nac}, {}, "sign and selection"};
 inline constexpr ParameterInfo M_hat{"M_hat", per_input_and_output, {Start::Kind::Nac}, {}, "selection"};
 

@@ -14,16 +14,13 @@ namespace nalm {
 // G-NALU is the same with every tanh and sigmoid in base phi, that is, with its argument times ln(phi).
 template <class Base>
 struct NaluMathematics {
-  static constexpr double epsilon = 1e-7;
-
   static constexpr ParameterInfo parameters[] = {
       nac::W_hat,
       nac::M_hat,
       {"G", per_input_and_output, {Start::Kind::XavierUniform}, {}, "gate: how the inputs choose sum or product"},
   };
   static constexpr Quantity steps[] = {
-      {"magnitude", per_input, "|x| + 1e-7"},
-      {"logarithm", per_input, "ln(|x| + 1e-7)"},
+      {"logarithm", per_input, nac::logarithm},
       {"summative path a", per_output, "sum_i x_i*W_io"},
       {"multiplicative path m", per_output, "exp(sum_i W_io*logarithm_i)"},
       {"gate g", per_output, Base::gate_formula},
@@ -39,14 +36,14 @@ struct NaluMathematics {
   }
 
   template <class T, class Shape>
+  static void prepare(const Shape& s, const T* x, T* step) {
+    nac::logarithms(s.inputs, x, step);
+  }
+
+  template <class T, class Shape>
   static void forward(const Shape& s, const T* p, const T* W, const T* x, T* y, T* step) {
     const T* G = p + 2 * s.inputs * s.outputs;
-    T *magnitude = step, *logarithm = magnitude + s.inputs, *a = logarithm + s.inputs, *m = a + s.outputs,
-      *g = m + s.outputs;
-    for (int i = 0; i < s.inputs; ++i) {
-      magnitude[i] = abs(x[i]) + epsilon;
-      logarithm[i] = log(magnitude[i]);
-    }
+    T *logarithm = step, *a = logarithm + s.inputs, *m = a + s.outputs, *g = m + s.outputs;
     for (int o = 0; o < s.outputs; ++o) {
       T sum = x[0] * W[o], log_sum = W[o] * logarithm[0], gate = x[0] * G[o];
       for (int i = 1; i < s.inputs; ++i) {
@@ -67,8 +64,7 @@ struct NaluMathematics {
                        T* dx, T* dp, T* dW) {
     const T* G = p + 2 * s.inputs * s.outputs;
     T* dG = dp + 2 * s.inputs * s.outputs;
-    const T *magnitude = step, *logarithm = magnitude + s.inputs, *a = logarithm + s.inputs, *m = a + s.outputs,
-            *g = m + s.outputs;
+    const T *logarithm = step, *a = logarithm + s.inputs, *m = a + s.outputs, *g = m + s.outputs;
     for (int o = 0; o < s.outputs; ++o) {
       const T d_sum = dy[o] * g[o];
       const T d_log_sum = dy[o] * (1.0 - g[o]) * m[o];
@@ -77,7 +73,7 @@ struct NaluMathematics {
         const int k = i * s.outputs + o;
         dW[k] += d_sum * x[i] + d_log_sum * logarithm[i];
         dG[k] += d_gate * x[i];
-        if (dx) dx[i] += d_sum * W[k] + d_gate * G[k] + d_log_sum * W[k] * (sign(x[i]) / magnitude[i]);
+        if (dx) dx[i] += d_sum * W[k] + d_gate * G[k] + d_log_sum * W[k] * (sign(x[i]) / nac::magnitude(x[i]));
       }
     }
   }
@@ -135,6 +131,7 @@ struct Nalu : NaluMathematics<NaluBase> {
           "NaN gives NaN; an infinite input mostly gives NaN (infinity times 0 in one of the paths); 0 and "
           "denormals count as 1e-7 in the product; where the product overflows the output is infinite or, "
           "with the gate fully closed, NaN.",
+      .prepared = nac::logarithm,
       .parameters = parameters,
       .weights = weights_info,
       .steps = steps,

@@ -1,0 +1,324 @@
+#include "bench/failures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/thresholds.hpp"
+
+namespace nalm {
+
+namespace {
+
+constexpr double kDecided = 0.01;  // how close to 0 or 1 a gate must be
+constexpr double kFar = 0.1;       // from here on a weight is more than imprecise
+constexpr double kLooseEpsilon = 0.49;
+constexpr int kInputsToTry = 8;
+
+bool is_sum(Operation operation) { return operation == Operation::Add || operation == Operation::Subtract; }
+
+// ---- what a model should look like ---------------------------------------------------------------------------------
+
+// A weight or gate, its target, and its name: W[2], or "gate of x2".
+struct Entry {
+  std::string name;
+  double value, target;
+
+  double distance() const { return std::abs(value - target); }
+  bool rounds_to_target() const { return std::round(value) == target; }
+};
+
+// The effective weights and gates of a model with one layer.
+struct Anatomy {
+  std::vector<Entry> weights;
+  std::vector<Entry> input_gates;  // of operands, and of other inputs that are not switched off by their weights
+  // Of each gate per output the values farthest apart, over the inputs tried; no target if the module has but one path.
+  struct OutputGate {
+    std::string name;
+    double lowest, highest;
+    std::optional<double> target;
+  };
+  std::vector<OutputGate> output_gates;
+};
+
+// Which of two arrays named alike but for a final A and M does not take part in the operation.
+bool is_idle(const ModuleInfo& module, const Quantity& array, Operation operation) {
+  const char idle = is_sum(operation) ? 'M' : 'A', used = is_sum(operation) ? 'A' : 'M';
+  if (!array.name.ends_with(idle)) return false;
+  const std::string_view stem = array.name.substr(0, array.name.size() - 1);
+  return std::any_of(module.weights.begin(), module.weights.end(), [&](const Quantity& other) {
+    return other.counts_as_sparse && other.name.size() == stem.size() + 1 && other.name.starts_with(stem) &&
+           other.name.ends_with(used);
+  });
+}
+
+std::optional<double> output_gate_target(const ModuleInfo& module, Operation operation) {
+  const auto learns = [&](bool sums) {
+    return std::any_of(module.operations.begin(), module.operations.end(),
+                       [&](Operation known) { return is_sum(known) == sums; });
+  };
+  if (!learns(true) || !learns(false)) return std::nullopt;
+  return is_sum(operation) ? 1.0 : 0.0;
+}
+
+class Dissection {
+ public:
+  Dissection(const RunId& id, const std::vector<ExplainedLayer>& layers) : id_(id), layers_(layers) {
+    first_operand_ = static_cast<std::size_t>(RunData(id.seed, id.inputs).first_operand);
+  }
+
+  Anatomy operator()() {
+    Anatomy anatomy;
+    std::vector<bool> closed(static_cast<std::size_t>(id_.inputs), false), silent(closed.size(), true);
+    const ModuleInfo& module = *id_.module;
+    for_each_array([&](const Quantity& quantity, auto values) {
+      if (!is_gate(quantity) || !per_input(quantity)) return;
+      for (std::size_t i = 0; i < closed.size(); ++i) closed[i] = values(0)[i] < kDecided;
+    });
+    for_each_array([&](const Quantity& quantity, auto values) {
+      if (!quantity.counts_as_sparse || values(0).size() != closed.size() || is_idle(module, quantity, id_.operation)) {
+        return;
+      }
+      const bool imaginary = quantity.name.ends_with("_im");
+      for (std::size_t i = 0; i < closed.size(); ++i) {
+        const double value = values(0)[i];
+        silent[i] = silent[i] && std::abs(value) < kDecided;
+        // Behind a closed gate the weight of an input that should be ignored is free.
+        if (closed[i] && !is_operand(i)) continue;
+        const double target = imaginary ? 0 : operand_target(i);
+        anatomy.weights.push_back({fmt::format("{}[{}]", quantity.name, i + 1), value, target});
+      }
+    });
+    for_each_array([&](const Quantity& quantity, auto values) {
+      if (!is_gate(quantity)) return;
+      if (per_input(quantity)) {
+        for (std::size_t i = 0; i < closed.size(); ++i) {
+          if (!is_operand(i) && (closed[i] || silent[i])) continue;
+          // An input that should be ignored may be let through: then its weight, which is judged too, must be 0.
+          const double value = values(0)[i], target = is_operand(i) ? 1 : std::round(value);
+          anatomy.input_gates.push_back({fmt::format("gate of x{}", i + 1), value, target});
+        }
+        return;
+      }
+      for (std::size_t o = 0; o < values(0).size(); ++o) {
+        Anatomy::OutputGate gate{std::string(quantity.name), 1, 0, output_gate_target(module, id_.operation)};
+        gate.lowest = gate.highest = values(0)[o];
+        for (std::size_t k = 1; k < layers_.size(); ++k) {
+          gate.lowest = std::min(gate.lowest, values(k)[o]);
+          gate.highest = std::max(gate.highest, values(k)[o]);
+        }
+        anatomy.output_gates.push_back(gate);
+      }
+    });
+    return anatomy;
+  }
+
+ private:
+  static bool is_gate(const Quantity& quantity) { return quantity.name.starts_with("gate"); }
+  static bool per_input(const Quantity& quantity) {
+    return quantity.axes.count == 1 && quantity.axes.axis[0] == Axis::Input;
+  }
+
+  // Weights, then steps: visit(quantity, values), where values(k) is the array for the k-th input that was tried.
+  template <class Visit>
+  void for_each_array(Visit visit) const {
+    for (std::size_t q = 0; q < id_.module->weights.size(); ++q) {
+      visit(
+          id_.module->weights[q], [&](std::size_t k) -> const auto& { return layers_[k].weights[q].values; });
+    }
+    for (std::size_t q = 0; q < id_.module->steps.size(); ++q) {
+      visit(
+          id_.module->steps[q], [&](std::size_t k) -> const auto& { return layers_[k].steps[q].values; });
+    }
+  }
+
+  bool is_operand(std::size_t i) const { return i == first_operand_ || i == first_operand_ + 1; }
+  double operand_target(std::size_t i) const {
+    if (i == first_operand_) return 1;
+    if (i != first_operand_ + 1) return 0;
+    return id_.operation == Operation::Add || id_.operation == Operation::Multiply ? 1 : -1;
+  }
+
+  const RunId& id_;
+  const std::vector<ExplainedLayer>& layers_;
+  std::size_t first_operand_ = 0;
+};
+
+Result<Anatomy> dissect(const Run& run, std::size_t row) {
+  const Result<Model> model = model_at(run, row);
+  if (!model) return model.error();
+  const RunId& id = run.id;
+  NumpyStream stream(test_seed);
+  const Samples samples = draw(stream, id.range.test, id.operation, id.inputs, 0, kInputsToTry);
+  std::vector<ExplainedLayer> layers;
+  for (std::size_t k = 0; k < kInputsToTry; ++k) {
+    const auto first = samples.x.begin() + static_cast<std::ptrdiff_t>(k) * id.inputs;
+    const std::vector<double> x(first, first + id.inputs);
+    Result<std::vector<ExplainedLayer>> explained = explain(*model, x);
+    if (!explained) return explained.error();
+    layers.push_back(std::move(explained->front()));
+  }
+  return Dissection(id, layers)();
+}
+
+// ---- the kinds, in their order -------------------------------------------------------------------------------------
+
+std::optional<Failure> not_a_number(const Run& run, std::size_t row) {
+  const Series& series = run.series;
+  const auto lost = [&](std::size_t r) { return std::isnan(series.validation_mse[r]); };
+  if (lost(series.rows() - 1)) {
+    std::size_t first = series.rows() - 1;
+    while (first > 0 && lost(first - 1)) --first;
+    return Failure{Failure::Kind::NotANumber, fmt::format("lost from step {} on", series.steps[first])};
+  }
+  if (std::isnan(series.test_mse[row])) {
+    return Failure{Failure::Kind::NotANumber,
+                   fmt::format("the test error at step {} is not a number", series.steps[row])};
+  }
+  return std::nullopt;
+}
+
+std::optional<Failure> wrong_weights(const Anatomy& anatomy) {
+  // Gates first: of a path that is not taken the weights do not matter.
+  for (const Anatomy::OutputGate& gate : anatomy.output_gates) {
+    if (!gate.target) continue;
+    const double wrong = 1 - *gate.target;
+    if (std::abs(gate.lowest - wrong) > kDecided || std::abs(gate.highest - wrong) > kDecided) continue;
+    return Failure{Failure::Kind::WrongWeights,
+                   fmt::format("the gate takes the {}, {} = {:.2g} instead of {}", wrong == 1 ? "sum" : "product",
+                               gate.name, (gate.lowest + gate.highest) / 2, *gate.target)};
+  }
+  for (const Entry& gate : anatomy.input_gates) {
+    if (gate.value >= kDecided) continue;
+    return Failure{Failure::Kind::WrongWeights, fmt::format("{} is closed", gate.name)};
+  }
+  std::string detail;
+  for (const Entry& weight : anatomy.weights) {
+    if (weight.rounds_to_target()) continue;
+    detail += fmt::format("{}{} = {:.2g} instead of {}", detail.empty() ? "" : ", ", weight.name, weight.value,
+                          weight.target);
+  }
+  if (detail.empty()) return std::nullopt;
+  return Failure{Failure::Kind::WrongWeights, detail};
+}
+
+std::optional<Failure> gate_undecided(const Anatomy& anatomy) {
+  for (const Entry& gate : anatomy.input_gates) {
+    if (gate.value > 1 - kDecided) continue;
+    return Failure{Failure::Kind::GateUndecided, fmt::format("{} = {:.2g}", gate.name, gate.value)};
+  }
+  for (const Anatomy::OutputGate& gate : anatomy.output_gates) {
+    if (gate.highest <= kDecided || gate.lowest >= 1 - kDecided) continue;
+    if (gate.highest - gate.lowest < kDecided) {
+      return Failure{Failure::Kind::GateUndecided, fmt::format("{} = {:.2g}", gate.name, gate.lowest)};
+    }
+    return Failure{Failure::Kind::GateUndecided, fmt::format("{} is between {:.2g} and {:.2g}, depending on the input",
+                                                             gate.name, gate.lowest, gate.highest)};
+  }
+  return std::nullopt;
+}
+
+// Over the last fifth of the rows; one row alone tells nothing, and counts as moving.
+bool validation_error_moves(const Series& series) {
+  const std::size_t rows = std::min(series.rows(), std::max<std::size_t>(2, series.rows() / 5 + 1));
+  if (rows < 2) return true;
+  const auto [least, most] =
+      std::minmax_element(series.validation_mse.end() - static_cast<std::ptrdiff_t>(rows), series.validation_mse.end());
+  return static_cast<double>(*most) - static_cast<double>(*least) >= 0.01 * static_cast<double>(*most);
+}
+
+}  // namespace
+
+Failure diagnose(const Run& run, const RunResult& result) {
+  if (const std::optional<Failure> lost = not_a_number(run, result.best_row)) return *lost;
+  const Result<Anatomy> anatomy = dissect(run, result.best_row);
+  if (!anatomy) return {Failure::Kind::Imprecise, anatomy.error().message};
+  if (const std::optional<Failure> wrong = wrong_weights(*anatomy)) return *wrong;
+  if (const std::optional<Failure> undecided = gate_undecided(*anatomy)) return *undecided;
+  const auto farthest = std::max_element(anatomy->weights.begin(), anatomy->weights.end(),
+                                         [](const Entry& a, const Entry& b) { return a.distance() < b.distance(); });
+  if (farthest == anatomy->weights.end()) return {Failure::Kind::Imprecise, "the module has no weights to judge"};
+  if (farthest->distance() > kFar) {
+    const bool moves = validation_error_moves(run.series);
+    return {moves ? Failure::Kind::NotConverged : Failure::Kind::Stuck,
+            fmt::format("{} = {:.2g} instead of {}, and the validation error {}", farthest->name, farthest->value,
+                        farthest->target, moves ? "still changes" : "no longer changes")};
+  }
+  return {Failure::Kind::Imprecise, fmt::format("every weight is within {:.1e} of its target; the test error is {:.2e}",
+                                                farthest->distance(), result.test_mse)};
+}
+
+std::string_view name_of(Failure::Kind kind) {
+  switch (kind) {
+    case Failure::Kind::NotANumber:
+      return "not a number";
+    case Failure::Kind::WrongWeights:
+      return "wrong weights";
+    case Failure::Kind::GateUndecided:
+      return "gate undecided";
+    case Failure::Kind::Stuck:
+      return "stuck";
+    case Failure::Kind::NotConverged:
+      return "not converged";
+    case Failure::Kind::Imprecise:
+      return "imprecise";
+  }
+  return "";
+}
+
+// ---- before regularisation -----------------------------------------------------------------------------------------
+
+std::optional<BeforeRegularisation> before_regularisation(const Run& run) {
+  const auto is_on = [&](long step) {
+    return std::any_of(run.recipe.regularisers.begin(), run.recipe.regularisers.end(), [&](const Regulariser& r) {
+      return (r.kind == Regulariser::Kind::Sparsity || r.kind == Regulariser::Kind::Saturate) &&
+             r.coefficient(step) != 0;
+    });
+  };
+  const std::vector<long>& steps = run.series.steps;
+  const auto first_on = std::find_if(steps.begin(), steps.end(), is_on);
+  if (first_on == steps.begin() || first_on == steps.end()) return std::nullopt;
+
+  BeforeRegularisation before;
+  before.row = static_cast<std::size_t>(first_on - steps.begin()) - 1;
+  const RunId& id = run.id;
+  before.below_loose_threshold =
+      run.series.test_mse[before.row] < epsilon_threshold(id.operation, id.range.test, id.inputs, kLooseEpsilon);
+  // Lost weights round to nothing, and neither do weights that were not stored.
+  const Result<Anatomy> anatomy = dissect(run, before.row);
+  if (!anatomy) return before;
+  const auto rounds = [](const Entry& entry) { return entry.rounds_to_target(); };
+  before.weights_round_to_targets =
+      std::all_of(anatomy->weights.begin(), anatomy->weights.end(), rounds) &&
+      std::all_of(anatomy->input_gates.begin(), anatomy->input_gates.end(), rounds) &&
+      std::all_of(anatomy->output_gates.begin(), anatomy->output_gates.end(), [](const Anatomy::OutputGate& gate) {
+        return !gate.target || (std::round(gate.lowest) == *gate.target && std::round(gate.highest) == *gate.target);
+      });
+  return before;
+}
+
+Basin basin(const Run& run, const RunResult& result) {
+  const std::optional<BeforeRegularisation> before = before_regularisation(run);
+  if (!before) return Basin::NoRegulariser;
+  if (result.success) return Basin::Solved;
+  return before->weights_round_to_targets ? Basin::RegularisationFailure : Basin::WrongBasin;
+}
+
+std::string_view name_of(Basin basin) {
+  switch (basin) {
+    case Basin::NoRegulariser:
+      return "no regulariser";
+    case Basin::WrongBasin:
+      return "wrong basin";
+    case Basin::RegularisationFailure:
+      return "regularisation failure";
+    case Basin::Solved:
+      return "solved";
+  }
+  return "";
+}
+
+}  // namespace nalm

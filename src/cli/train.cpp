@@ -1,0 +1,198 @@
+// nalm train: one training to watch, the student's way in.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+#include "bench/failures.hpp"
+#include "bench/runner.hpp"
+#include "bench/thresholds.hpp"
+#include "cli/judgement.hpp"
+#include "cli/progress.hpp"
+#include "nalm/model.hpp"
+
+namespace nalm::cli {
+namespace {
+
+struct Options {
+  std::string module, operation = "add", range = "[1,2)", test_range, out;
+  std::uint64_t seed = 0;
+  std::optional<long> iterations, log_every, inputs;
+  std::optional<double> learning_rate;
+};
+
+// Errors over iterations, logarithmic: v validation, t test, * both; a line where a run counts as solved.
+std::string chart(const Series& s, long last_step, double threshold) {
+  constexpr int width = 64, height = 14;
+  const auto decades = [](double v) { return std::log10(std::max(v, 1e-16)); };
+  double lo = decades(threshold), hi = lo;
+  for (std::size_t r = 0; r < s.rows(); ++r) {
+    for (const double v : {static_cast<double>(s.validation_mse[r]), static_cast<double>(s.test_mse[r])}) {
+      if (!std::isfinite(v)) continue;
+      lo = std::min(lo, decades(v));
+      hi = std::max(hi, decades(v));
+    }
+  }
+  lo = std::floor(lo), hi = std::max(std::ceil(hi), lo + 1);
+  std::vector<std::string> rows(height, std::string(width, ' '));
+  const auto place = [&](double v) {
+    return static_cast<std::size_t>(std::clamp((hi - decades(v)) / (hi - lo) * (height - 1) + 0.5, 0.0, height - 1.0));
+  };
+  rows[place(threshold)] = std::string(width, '-');
+  for (std::size_t r = 0; r < s.rows(); ++r) {
+    const auto x = static_cast<std::size_t>(static_cast<double>(s.steps[r]) / static_cast<double>(std::max(1L, last_step)) * (width - 1));
+    const auto put = [&](double v, char mark) {
+      if (!std::isfinite(v)) return;
+      char& at = rows[place(v)][x];
+      at = at == 'v' && mark == 't' ? '*' : mark;
+    };
+    put(static_cast<double>(s.validation_mse[r]), 'v');
+    put(static_cast<double>(s.test_mse[r]), 't');
+  }
+  std::string text;
+  for (int k = 0; k < height; ++k) {
+    const bool labelled = k == 0 || k == height - 1;
+    text += fmt::format("{:>7} |{}\n", labelled ? fmt::format("1e{:+.0f}", k == 0 ? hi : lo) : "",
+                        rows[static_cast<std::size_t>(k)]);
+  }
+  return text + fmt::format("{:>7} 0{:>{}} iterations   v validation  t test  - solved below\n", "", last_step, width - 1);
+}
+
+std::string weights_of(const Model& model) {
+  const std::vector<double> input(static_cast<std::size_t>(model.inputs()), 1.0);
+  const auto layers = explain(model, input);
+  if (!layers) return "";
+  std::string text;
+  const ModuleInfo& module = *model.layers.front().module;
+  for (std::size_t k = 0; k < module.weights.size(); ++k) {
+    if (!module.weights[k].counts_as_sparse) continue;
+    std::vector<std::string> values;
+    for (const double v : layers->front().weights[k].values) values.push_back(fmt::format("{:.4g}", v));
+    std::string list;
+    for (std::size_t j = 0; j < values.size() && j < 10; ++j) list += (j ? ", " : "") + values[j];
+    text += fmt::format("{}{} = ({}{})", text.empty() ? "" : "  ", module.weights[k].name, list,
+                        values.size() > 10 ? ", ..." : "");
+  }
+  return text;
+}
+
+int train(const Options& o) {
+  const Result<const ModuleInfo*> module = find_module(o.module);
+  if (!module) return fail(module.error());
+  const Result<std::vector<Operation>> operations = parse_operations(o.operation);
+  if (!operations) return fail(operations.error());
+  std::vector<std::string> skipped;
+  const std::vector<const ModuleInfo*> modules{*module};
+  Result<std::vector<Pair>> pairs = make_pairs(modules, *operations, skipped);
+  if (!pairs) return fail(pairs.error());
+  Result<std::vector<TaskRange>> ranges = parse_ranges(o.range, o.test_range);
+  if (!ranges) return fail(ranges.error());
+  if (pairs->size() != 1 || ranges->size() != 1)
+    return fail({"nalm train shows one training: give one operation and one range, or use nalm bench for many."});
+  if (o.seed > 0xffffffffu) return fail({"--seed must be below 4294967296."});
+  if (Status good = check_test_range(pairs->front().operation, ranges->front().test); !good) return fail(good.error());
+  if (o.learning_rate && !(*o.learning_rate > 0)) return fail({"--learning-rate must be above 0, such as 0.001."});
+
+  Grid grid;
+  grid.pairs = *pairs;
+  grid.ranges = *ranges;
+  grid.seeds = {static_cast<std::uint32_t>(o.seed)};
+  grid.inputs = static_cast<int>(o.inputs.value_or(2));
+  grid.iterations = o.iterations;
+  grid.learning_rate = o.learning_rate;
+  const long last = resolve_recipe(grid, pairs->front()).iterations;
+  grid.log_every = o.log_every.value_or(1000);
+  const double threshold =
+      epsilon_threshold(pairs->front().operation, ranges->front().test, grid.inputs);
+
+  fmt::print("{} learns {} on {}, tested on {} (seed {}).\n", (*module)->name, name_of(pairs->front().operation),
+             name_of(ranges->front().train), name_of(ranges->front().test), o.seed);
+  const bool live = isatty(STDOUT_FILENO) != 0;
+  int drawn = 0;  // lines on the screen that the next picture replaces
+  const Interruptible interruptible;
+  RunnerSettings settings;
+  settings.threads = 1;
+  settings.stop = &Interruptible::flag();
+  if (!live) fmt::print("{:>9}  {:>12}  {:>12}  {:>9}  {}\n", "iteration", "validation", "test", "sparsity", "weights");
+  Series latest;
+  settings.logged = [&](const RunId& id, const Series& series) {
+    latest = series;
+    const Result<Model> model = model_at({id, {}, series}, series.rows() - 1);
+    const std::size_t r = series.rows() - 1;
+    const std::string weights = model ? weights_of(*model) : "";
+    if (!live) {
+      fmt::print("{:>9}  {:>12.6g}  {:>12.6g}  {:>9.3g}  {}\n", series.steps[r], series.validation_mse[r],
+                 series.test_mse[r], series.sparsity_error[r], weights);
+      return;
+    }
+    const std::string picture =
+        chart(series, last, threshold) + fmt::format("iteration {:>7}  validation {:.3g}  test {:.3g}  sparsity {:.2g}\n{}\n",
+                                                     series.steps[r], series.validation_mse[r], series.test_mse[r],
+                                                     series.sparsity_error[r], weights);
+    if (drawn) fmt::print("\033[{}A\033[J", drawn);
+    fmt::print("{}", picture);
+    std::fflush(stdout);
+    drawn = static_cast<int>(std::count(picture.begin(), picture.end(), '\n'));
+    // Training takes a moment; people need a few seconds to see it.
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::min(60L, 4000 * grid.log_every / std::max(1L, last))));
+  };
+  std::optional<Run> trained;
+  settings.finished = [&](const FinishedRuns& finished) -> Status {
+    trained = finished.runs.front();
+    return Done{};
+  };
+  if (Status done = train_runs(grid, runs_of(grid), settings); !done) return fail(done.error());
+  if (!trained) {
+    fmt::print(stderr, "Interrupted after {} iterations.\n", latest.steps.empty() ? 0 : latest.steps.back());
+    return Interruptible::exit_code();
+  }
+  if (!live) fmt::print("{}", chart(trained->series, last, threshold));
+
+  const Result<RunResult> result = judge(*trained, {});
+  if (!result) return fail(result.error());
+  const Result<Model> model = model_at(*trained, result->best_row);
+  if (!model) return fail(model.error());
+  if (!o.out.empty()) {
+    if (Status saved = save_model(*model, o.out); !saved) return fail(saved.error());
+  }
+  fmt::print("\nThe best iteration by validation error is {}: {}\n", result->best_step, weights_of(*model));
+  if (formula_size(*model) <= 1000) {
+    const Formula formula = ideal_formula(*model, model->column_names());
+    fmt::print("The formula the weights spell: y = {}\n", print(formula.outputs.front()));
+  }
+  if (result->success) {
+    fmt::print("Solved: the test error {:.3g} is below {:.3g}, the error of weights that are off by 1e-5; first so at "
+               "iteration {}.\n",
+               result->test_mse, threshold, *result->solved_at);
+    return yes;
+  }
+  const Failure failure = diagnose(*trained, *result);
+  fmt::print("Not solved: the test error {:.3g} is not below {:.3g}. Why: {}{}.\n", result->test_mse, threshold,
+             name_of(failure.kind), failure.detail.empty() ? "" : ", " + failure.detail);
+  return no;
+}
+
+}  // namespace
+
+void add_train(Program& program) {
+  static Options o;
+  program.add("train", "Train one module and watch it: errors, weights, and the formula they spell")
+      .text("--module", o.module, "Module, such as NAU")
+      .text("--operation", o.operation, "add, sub, mul or div")
+      .text("--range", o.range, "Training range, by number or as text")
+      .text("--test-range", o.test_range, "Test range, for a training range that the paper does not have")
+      .number("--seed", o.seed, "Seed")
+      .number("--iterations", o.iterations, 0, "Iterations instead of the recipe's")
+      .number("--log-every", o.log_every, 1, "Iterations between two pictures (1000)")
+      .number("--inputs", o.inputs, 2, "Inputs, of which two are the operands (2)")
+      .number("--learning-rate", o.learning_rate, "Learning rate instead of the recipe's")
+      .text("-o,--output", o.out, "Write the best model to this file")
+      .example("  nalm train --module NAU --operation add --range \"[1,2)\"\n"
+               "  nalm train --module NALU --operation mul --range \"[-2,2)\" --seed 3\n"
+               "Exit code 0 if it solved the task, 1 if not.")
+      .run([] { return train(o); });
+}
+
+}  // namespace nalm::cli

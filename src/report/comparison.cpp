@@ -1,0 +1,116 @@
+#include "report/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "bench/intervals.hpp"
+
+namespace nalm {
+namespace {
+
+bool is_chaotic(const Pair& pair) { return pair.module->name == "NPU" || pair.module->name == "RealNPU"; }
+
+std::string printed(double value) { return fmt::format("{:.1e}", value); }
+
+}  // namespace
+
+Result<Comparison> compare_with_paper(const Results& results) {
+  const Grid& grid = results.info.grid;
+  if (grid.inputs != 2)
+    return Error{fmt::format("the paper's tables have 2 inputs, and these runs have {}; there is nothing to compare.",
+                             grid.inputs)};
+  if (grid.iterations || grid.learning_rate)
+    return Error{"these runs do not follow the paper's protocol (--iterations or --learning-rate was given); compare a "
+                 "run without them."};
+  Comparison comparison;
+  for (const Cell& cell : results.cells) {
+    if (!cell.published) continue;
+    bool all_seeds = cell.runs.size() == static_cast<std::size_t>(PublishedCell::runs);
+    for (const JudgedRun& run : cell.runs) all_seeds = all_seeds && run.seed < static_cast<std::uint32_t>(PublishedCell::runs);
+    if (!all_seeds)
+      return Error{fmt::format("{} {} on {} has {} runs, and the paper has seeds 0 to {}; run those{}.",
+                               cell.pair.module->name, name_of(cell.pair.operation), cell.range_name(),
+                               cell.runs.size(), PublishedCell::runs - 1,
+                               results.missing > 0 ? " (the benchmark is not finished: use --resume)" : "")};
+    ComparedCell compared;
+    compared.cell = &cell;
+    compared.successes = cell.summary.successes;
+    compared.published = cell.published->successes();
+    const bool chaotic = is_chaotic(cell.pair);
+    compared.allowed = chaotic ? Comparison::allowed_chaotic : Comparison::allowed_reproducible;
+    const Estimate& interval = cell.published->success;
+    const double rate = cell.summary.success.value;
+    compared.inside_interval = rate >= interval.lo - 0.005 && rate <= interval.hi + 0.005;  // printed in whole percent
+    if (!chaotic && !std::isnan(cell.published->solved_at.lo)) {
+      // By the paper's rule, whatever intervals are shown.
+      std::vector<double> steps;
+      for (const JudgedRun& run : cell.runs)
+        if (run.result.success) steps.push_back(static_cast<double>(*run.result.solved_at));
+      compared.solved_at_compared = true;
+      compared.solved_at_equal =
+          !steps.empty() && printed(paper_solved_at(steps).value) == printed(cell.published->solved_at.value);
+    }
+    comparison.outside += compared.outside();
+    comparison.equal += compared.difference() == 0;
+    comparison.reproducible += !chaotic;
+    comparison.reproducible_equal += !chaotic && compared.difference() == 0;
+    comparison.solved_at_compared += compared.solved_at_compared;
+    comparison.solved_at_equal += compared.solved_at_equal;
+    comparison.cells.push_back(compared);
+  }
+  if (comparison.cells.empty())
+    return Error{"none of these cells is in the paper's tables; `nalm bench` without options runs those that are."};
+  if (comparison.outside > 0)
+    comparison.broken.push_back(fmt::format("{} cells differ by more runs than allowed", comparison.outside));
+  // Limits on numbers of cells only mean something for all of them.
+  if (comparison.reproducible == Comparison::reproducible_cells &&
+      comparison.reproducible_equal < Comparison::least_equal) {
+    comparison.broken.push_back(fmt::format("only {} of {} reproducible cells are equal, and {} should be",
+                                            comparison.reproducible_equal, comparison.reproducible,
+                                            Comparison::least_equal));
+  }
+  if (comparison.reproducible == Comparison::reproducible_cells &&
+      comparison.solved_at_equal < Comparison::least_solved_at * comparison.solved_at_compared) {
+    comparison.broken.push_back(fmt::format("solved-at is equal in only {} of {} cells", comparison.solved_at_equal,
+                                            comparison.solved_at_compared));
+  }
+  return comparison;
+}
+
+std::string print(const Comparison& comparison, bool all_cells) {
+  std::string text = fmt::format("{:<9}{:<5}{:<15}{:>6}{:>7}{:>6}  {}\n", "module", "op", "range", "ours", "paper",
+                                 "diff", "published interval, solved at");
+  int shown = 0;
+  for (const ComparedCell& c : comparison.cells) {
+    const bool solved_differs = c.solved_at_compared && !c.solved_at_equal;
+    if (!all_cells && c.difference() == 0 && !solved_differs) continue;
+    ++shown;
+    const Estimate& interval = c.cell->published->success;
+    std::string verdict = c.outside() ? "OUTSIDE the limit" : c.difference() == 0 ? "equal" : "within the limit";
+    verdict += c.inside_interval ? fmt::format(", inside [{:.0f} %, {:.0f} %]", 100 * interval.lo, 100 * interval.hi)
+                                 : fmt::format(", not in [{:.0f} %, {:.0f} %]", 100 * interval.lo, 100 * interval.hi);
+    if (c.solved_at_compared) {
+      verdict += solved_differs ? fmt::format(", solved at {:.0f} instead of {:.2g}", c.cell->summary.solved_at.value,
+                                              c.cell->published->solved_at.value)
+                                : ", solved at equal";
+    }
+    text += fmt::format("{:<9}{:<5}{:<15}{:>6}{:>7}{:>+6}  {}\n", c.cell->pair.module->name,
+                        name_of(c.cell->pair.operation), c.cell->range_name(), c.successes, c.published, c.difference(),
+                        verdict);
+  }
+  if (shown == 0) text = "Every cell equals the published one.\n";
+  text += fmt::format(
+      "{} of {} cells equal the published count; of the {} that are reproducible seed by seed (all but NPU and RealNPU) "
+      "{}. Solved-at, as printed, equal in {} of {}.\n",
+      comparison.equal, comparison.cells.size(), comparison.reproducible, comparison.reproducible_equal,
+      comparison.solved_at_equal, comparison.solved_at_compared);
+  text += fmt::format("Limits: {} run ({} for NPU and RealNPU). ", Comparison::allowed_reproducible,
+                      Comparison::allowed_chaotic);
+  if (comparison.agrees()) return text + "It agrees with the paper.\n";
+  text += "It does not agree: ";
+  for (std::size_t k = 0; k < comparison.broken.size(); ++k) text += (k ? "; " : "") + comparison.broken[k];
+  return text + ".\n";
+}
+
+}  // namespace nalm

@@ -1,0 +1,176 @@
+#include "report/figures.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "nalm/model.hpp"
+#include "nalm/version.hpp"
+#include "report/page.hpp"
+
+namespace nalm {
+namespace {
+
+using nlohmann::json;
+
+std::vector<double> evenly(double lo, double hi, int count) {
+  std::vector<double> values;
+  // Rounded to what is meant: 0.1 + 0.2 should not end up in a tooltip.
+  for (int k = 0; k < count; ++k) values.push_back(std::round(1e9 * (lo + (hi - lo) * k / (count - 1))) / 1e9);
+  return values;
+}
+
+json lines(std::string_view title, std::string_view x_title, const std::vector<double>& x, std::string_view y_title,
+           const std::vector<std::pair<std::string, std::function<double(double)>>>& series) {
+  json panel{{"kind", "lines"},
+             {"title", title},
+             {"x", {{"title", x_title}, {"values", x}}},
+             {"y", {{"title", y_title}, {"log", false}}},
+             {"series", json::array()}};
+  for (const auto& [name, f] : series) {
+    std::vector<double> values;
+    for (const double at : x) values.push_back(f(at));
+    panel["series"].push_back({{"name", name}, {"values", values}});
+  }
+  return panel;
+}
+
+struct Axis2 {
+  std::string_view title;
+  std::vector<double> values;
+};
+
+json surface(std::string_view title, const Axis2& x, const Axis2& y, std::string_view z_title, bool log,
+             std::optional<double> limit, const std::function<double(double, double)>& f) {
+  json rows = json::array();
+  for (const double b : y.values) {
+    json row = json::array();
+    for (const double a : x.values) row.push_back(f(a, b));  // what is not finite becomes null
+    rows.push_back(std::move(row));
+  }
+  return {{"kind", "surface"},
+          {"title", title},
+          {"x", {{"title", x.title}, {"values", x.values}}},
+          {"y", {{"title", y.title}, {"values", y.values}}},
+          {"z", {{"title", z_title}, {"log", log}, {"limit", limit ? json(*limit) : json()}}},
+          {"values", std::move(rows)}};
+}
+
+// ---- the figures -----------------------------------------------------------------------------------------------------
+
+json regularisers() {
+  const Regulariser ramp = Regulariser::sparsity(1, 4, 6);
+  return {
+      {"title", "Regularisers"},
+      {"caption",
+       "What is added to the loss to drive weights to discrete values.\n\n"
+       "NAU and NMU: the distance of a weight to the nearest of -1, 0 and 1 (NMU: 0 and 1), so that it is pushed to "
+       "whichever is closer. iNALU: the distance of a raw parameter to 20 from below, which saturates its tanh or "
+       "sigmoid. NAU's and NMU's regulariser is switched on gradually: here its strength is 1, and it grows from "
+       "iteration 4 to 6."},
+      {"panels",
+       {lines("NAU and NMU: sparsity", "weight", evenly(-1.5, 1.5, 121), "regulariser",
+              {{"NAU: min(|w|, |1 - |w||)",
+                [](double w) { return std::min(std::fabs(w), std::fabs(1 - std::fabs(w))); }},
+               {"NMU: min(|w|, |1 - w|)", [](double w) { return std::min(std::fabs(w), std::fabs(1 - w)); }}}),
+        lines("iNALU: saturation", "raw parameter", evenly(-30, 30, 121), "regulariser",
+              {{"max(20 - |p|, 0)", [](double p) { return std::max(20 - std::fabs(p), 0.0); }}}),
+        lines("Ramp of the strength", "iteration", evenly(0, 10, 11), "strength",
+              {{"clip((e - 4)/(6 - 4), 0, 1)",
+                [ramp](double e) { return ramp.coefficient(static_cast<long>(e)); }}})}}};
+}
+
+// The module's own effective weight of a single input.
+double effective_weight(std::string_view module_name, double W_hat, double M_hat) {
+  const ModuleInfo& module = **find_module(module_name);
+  const LayerShape shape = default_shape(module, 1, 1);
+  std::vector<double> parameters(static_cast<std::size_t>(parameter_count(module, shape)));
+  parameters[0] = W_hat;
+  parameters[1] = M_hat;
+  const double input[] = {1.0};
+  const auto layers = explain({{{&module, shape, parameters}}, {}}, input);
+  return layers ? layers->front().weights.front().values.front() : std::nan("");
+}
+
+json weights() {
+  const auto panel = [](std::string_view module, std::string_view formula) {
+    return surface(fmt::format("{}: {}", module, formula), {"raw weight Ŵ", evenly(-10, 10, 81)},
+                   {"raw weight M̂", evenly(-10, 10, 81)}, "effective weight W", false, {},
+                   [module](double W_hat, double M_hat) { return effective_weight(module, W_hat, M_hat); });
+  };
+  return {{"title", "Effective weights of NALU and G-NALU"},
+          {"caption",
+           "Two raw parameters make one weight. The plateaus at -1, 0 and 1 are where training should end up; there the "
+           "gradient vanishes. With the golden ratio as base (G-NALU) the slopes are gentler and the plateaus are "
+           "reached later.\n\nTraining starts with raw parameters drawn evenly from -9.47 to 9.47, so that many start "
+           "on a plateau."},
+          {"panels", {panel("NALU", "tanh(Ŵ)·σ(M̂)"), panel("G-NALU", "the same in base φ")}}};
+}
+
+json singularity() {
+  constexpr double epsilon = 0.1;
+  constexpr double x[] = {1, 1.2, 1.8, 2};
+  constexpr double part = x[0] + x[1], all = x[0] + x[1] + x[2] + x[3], target = part * all;
+  const Axis2 w1{"weights of the first layer, w₁", evenly(-1.5, 1.5, 121)};
+  const Axis2 w2{"weights of the second layer, w₂", evenly(-1.5, 1.5, 121)};
+  const auto nac = [=](double a, double b) {
+    return std::fabs(std::pow(std::fabs(a * part) + epsilon, b) * std::pow(std::fabs(a * all) + epsilon, b) - target);
+  };
+  const auto nmu = [=](double a, double b) {
+    return std::fabs((b * (a * part) + 1 - b) * (b * (a * all) + 1 - b) - target);
+  };
+  return {{"title", "The singularity of division by logarithms"},
+          {"caption",
+           "Error of a two-layer network that should compute (x₁ + x₂)·(x₁ + x₂ + x₃ + x₄) at x = (1, 1.2, 1.8, 2), "
+           "over the weights of its layers: W₁ = [[w₁,w₁,0,0],[w₁,w₁,w₁,w₁]], W₂ = [w₂,w₂]. The solution is "
+           "w₁ = w₂ = 1.\n\nNAC₊ followed by NAC• with ε = 0.1: near w₁ = 0 and with negative w₂ the product divides by "
+           "almost nothing, and the error explodes. The NMU has no such place. Errors above 1000 are drawn as 1000."},
+          {"panels",
+           {surface("NAC₊ → NAC•, ε = 0.1", w1, w2, "root mean squared error", true, 1000.0, nac),
+            surface("NAC₊ → NMU", w1, w2, "root mean squared error", true, 1000.0, nmu)}}};
+}
+
+struct Figure {
+  FigureInfo info;
+  json (*data)();
+};
+constexpr Figure all_figures[] = {
+    {{"regularisers", "the regularisers of NAU and NMU and of iNALU, and the ramp of their strength"}, regularisers},
+    {{"weights", "effective weights of NALU and G-NALU over their raw parameters"}, weights},
+    {{"singularity", "loss surface of a stacked NAC+ and NAC* with its singularity, and the same with NMU"},
+     singularity},
+};
+
+}  // namespace
+
+std::span<const FigureInfo> figures() {
+  static const std::vector<FigureInfo> infos = [] {
+    std::vector<FigureInfo> list;
+    for (const Figure& figure : all_figures) list.push_back(figure.info);
+    return list;
+  }();
+  return infos;
+}
+
+Result<std::string> figure_data(std::string_view name) {
+  std::string known;
+  for (const Figure& figure : all_figures) {
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", figure.info.name);
+    if (figure.info.name != name) continue;
+    json data = figure.data();
+    data["version"] = fmt::format("nalm {}", version());
+    data["command"] = fmt::format("nalm figure {}", name);
+    return data.dump();
+  }
+  return Error{fmt::format("there is no figure \"{}\"; the figures are {}.", name, known)};
+}
+
+Result<std::string> figure_page(std::string_view name) {
+  const Result<std::string> data = figure_data(name);
+  if (!data) return data.error();
+  return make_page(json::parse(*data)["title"].get<std::string>(), PageScript::Figure, *data);
+}
+
+}  // namespace nalm

@@ -1,0 +1,70 @@
+// The bundle's streams against NumpyStream and draw(), which are tested against the reference software.
+#include "bench/lane_stream.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/random.hpp"
+
+namespace nalm {
+namespace {
+
+// Every lane with its own seed and range, on every target, across many refills of the generator.
+void expect_same_as_draw(const simd::Target& target, int inputs, int batch, int batches) {
+  const std::size_t lanes = static_cast<std::size_t>(target.float_lanes);
+  std::vector<LaneStream::Lane> runs;
+  for (std::uint32_t l = 0; l < lanes; ++l) runs.push_back({l * 7 + 1, paper_ranges()[(l + 4) % 9].train});
+  LaneStream stream(target, runs, inputs);
+  const std::size_t samples = static_cast<std::size_t>(batch), width = static_cast<std::size_t>(inputs);
+  AlignedVector<float> x(samples * width * lanes);
+  std::array<AlignedVector<float>, 4> t;
+  LaneStream::Targets targets{};
+  for (std::size_t k = 0; k < 4; ++k) {
+    t[k].resize(samples * lanes);
+    targets[k] = t[k].data();
+  }
+  std::vector<std::array<NumpyStream, 4>> expected;  // a stream per operation: draw() gives one target
+  for (const auto& run : runs) {
+    const NumpyStream one(RunData(run.seed, inputs).train_seed);
+    expected.push_back({one, one, one, one});
+  }
+  for (int k = 0; k < batches; ++k) {
+    stream.next(batch, x.data(), targets);
+    for (std::size_t l = 0; l < lanes; ++l) {
+      for (const Operation operation : all_operations) {
+        const std::size_t o = static_cast<std::size_t>(operation);
+        const Samples wanted =
+            draw(expected[l][o], runs[l].range, operation, inputs, RunData(runs[l].seed, inputs).first_operand, batch);
+        for (std::size_t j = 0; j < wanted.x.size(); ++j) ASSERT_EQ(x[j * lanes + l], wanted.x[j]) << l << " " << j;
+        for (std::size_t j = 0; j < samples; ++j) {
+          ASSERT_EQ(t[o][j * lanes + l], wanted.t[j]) << name_of(operation) << " in lane " << l << ", sample " << j;
+        }
+      }
+    }
+  }
+}
+
+TEST(LaneStream, DrawsTheSameBitsAsOneStreamPerRun) {
+  for (const simd::Target& target : simd::targets()) {
+    if (!target.supported) continue;
+    SCOPED_TRACE(target.name);
+    expect_same_as_draw(target, 2, 128, 6);
+    expect_same_as_draw(target, 10, 128, 3);
+    expect_same_as_draw(target, 100, 33, 2);
+    expect_same_as_draw(target, 3, 1, 5);
+  }
+}
+
+TEST(LaneStream, LeavesOutTargetsThatNobodyWants) {
+  const simd::Target& target = simd::active_target();
+  const std::size_t lanes = static_cast<std::size_t>(target.float_lanes);
+  const std::vector<LaneStream::Lane> runs(lanes, {3, paper_ranges()[6].train});
+  LaneStream all(target, runs, 2), some(target, runs, 2);
+  AlignedVector<float> x(256 * lanes), y(256 * lanes), t(128 * lanes), u(128 * lanes), unused(128 * lanes);
+  all.next(128, x.data(), {unused.data(), unused.data(), t.data(), unused.data()});
+  some.next(128, y.data(), {nullptr, nullptr, u.data(), nullptr});
+  EXPECT_EQ(x, y);
+  EXPECT_EQ(t, u);
+}
+
+}  // namespace
+}  // namespace nalm

@@ -1,0 +1,348 @@
+// Opens the HTML report and an explanatory figure in a headless Chromium and checks what a reader would see.
+//   node run.mjs --report FILE.html --figure FILE.html --shots DIR
+// One line per check. Exit code 0: all hold, 1: some do not, 2: wrong usage, 77: no browser or no playwright-core.
+import fs from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+
+const BROWSER = process.env.NALM_CHROMIUM ?? "/usr/bin/chromium";
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+
+const options = {};
+for (let at = 2; at < process.argv.length; at += 2) options[process.argv[at].replace(/^--/, "")] = process.argv[at + 1];
+if (!options.report && !options.figure) {
+  console.error("usage: node run.mjs --report FILE.html --figure FILE.html --shots DIR");
+  process.exit(2);
+}
+const leave_skipped = (why) => { console.log(`skipped: ${why}`); process.exit(77); };
+if (!fs.existsSync(BROWSER)) leave_skipped(`${BROWSER} is missing`);
+const playwright = await import("playwright-core").catch(() => null);
+if (!playwright) leave_skipped("playwright-core is not installed (npm ci)");
+if (options.shots) fs.mkdirSync(options.shots, { recursive: true });
+
+let failures = 0;
+let checks = 0;
+const check = (holds, what, found) => {
+  ++checks;
+  if (!holds) ++failures;
+  console.log(`${holds ? "ok  " : "FAIL"} ${what}${holds || found === undefined ? "" : `: ${typeof found === "string" ? found : JSON.stringify(found)}`}`);
+};
+const equal = (found, expected, what) =>
+  check(JSON.stringify(found) === JSON.stringify(expected), what, `found ${JSON.stringify(found)?.slice(0, 200)}, expected ${JSON.stringify(expected)?.slice(0, 200)}`);
+const shot = async (page, name, settings) => { if (options.shots) await page.screenshot({ path: path.join(options.shots, name), ...settings }); };
+
+// A page that notes everything it must not do.
+async function open(browser, file, settings) {
+  const address = pathToFileURL(path.resolve(file)).href;
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: "light", reducedMotion: "reduce", ...settings });
+  page.setDefaultTimeout(6000);
+  page.said = [];
+  page.asked = [];
+  page.on("console", (message) => page.said.push(`${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => page.said.push(`error: ${error.message}`));
+  page.on("request", (request) => {
+    // pictures and downloads that the page itself carries never reach a network
+    if (request.url() !== address && !/^(data|blob):/.test(request.url())) page.asked.push(request.url());
+  });
+  await page.goto(address);
+  await page.waitForSelector(".plot[data-drawn]");
+  await page.waitForFunction(() => !document.querySelector(".cells tbody:empty"));
+  return page;
+}
+const bring = async (page, id) => {
+  await page.evaluate((name) => document.querySelector(`#figure-${name} .plot`).scrollIntoView({ block: "center" }), id);
+  await page.waitForFunction((name) => { const figure = nalm.figures.find((each) => each.id === name); return figure.plot.dataset.drawn && !figure.dirty; }, id);
+};
+const marks = (page, name, scope = "", child = "path") => page.locator(`${scope} .${name}_marks > ${child}`).count();
+const background = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+const lightness = (colour) => colour.match(/[\d.]+/g).slice(0, 3).reduce((total, part) => total + Number(part), 0) / 3;
+const overflow = (page) => page.evaluate(() => {
+  const room = document.documentElement.clientWidth;
+  const boxed = (element) => element.closest(".box, pre, nav, .plot svg, .paper, .skip, .tip");
+  const wide = [...document.querySelectorAll("body *")].filter((element) => !boxed(element) && element.getBoundingClientRect().right > room + 1);
+  return { extra: document.documentElement.scrollWidth - room, wide: wide.slice(0, 3).map((element) => `${element.tagName}.${element.className}`) };
+});
+const draw_all = async (page) => {
+  for (const id of await page.evaluate(() => nalm.figures.map((figure) => figure.id))) await bring(page, id);
+  await page.evaluate(() => scrollTo(0, 0));
+};
+async function downloaded(page, figure, kind) {
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click(`#figure-${figure} [data-download="${kind}"]`)]);
+  const bytes = fs.readFileSync(await download.path());
+  await page.waitForTimeout(150);  // the browser swallows downloads that follow each other faster than any hand
+  return { name: download.suggestedFilename(), bytes };
+}
+async function check_downloads(page, figure, words) {
+  const svg = await downloaded(page, figure, "svg");
+  const found = await page.evaluate((text) => {
+    const parsed = new DOMParser().parseFromString(text, "image/svg+xml");
+    return {
+      root: parsed.querySelector("parsererror") ? "parser error" : parsed.documentElement.localName,
+      text: [...parsed.querySelectorAll("text")].map((each) => each.textContent).join(" | "),
+      white: parsed.querySelector("path.background, rect.background, rect")?.getAttribute("fill"),
+      shapes: parsed.querySelectorAll("path, line, image, rect").length,
+      names: /var\(--/.test(text),
+    };
+  }, svg.bytes.toString("utf8"));
+  check(found.root === "svg" && found.shapes > 5, `${figure}: the SVG file parses and is not empty`, found);
+  check(words.every((word) => found.text.includes(word)), `${figure}: the SVG file carries title and legend`, `missing ${words.filter((word) => !found.text.includes(word))}`);
+  check(/^(#fff(fff)?|white)$/i.test(found.white ?? "") && !found.names, `${figure}: the SVG file is white and needs no style sheet`, found.white);
+  const png = await downloaded(page, figure, "png");
+  const signature = png.bytes.subarray(0, 8).toString("hex") === "89504e470d0a1a0a";
+  const width = signature ? png.bytes.readUInt32BE(16) : 0;
+  check(signature && width >= 1000 && png.bytes.length > 5000, `${figure}: the PNG file is a picture at least 1000 pixels wide`, { signature, width, bytes: png.bytes.length });
+  check(svg.name.endsWith(".svg") && png.name.endsWith(".png") && svg.name.startsWith("nalm-"), `${figure}: the files have telling names`, [svg.name, png.name]);
+  if (options.shots) {
+    fs.writeFileSync(path.join(options.shots, svg.name), svg.bytes);
+    fs.writeFileSync(path.join(options.shots, png.name), png.bytes);
+  }
+}
+async function check_dark(page, mark, where) {
+  const colour = () => page.evaluate((selector) => { const style = getComputedStyle(document.querySelector(selector)); return style.fill + style.stroke; }, mark);
+  const light = [await background(page), await colour()];
+  await page.emulateMedia({ colorScheme: "dark" });
+  const dark = [await background(page), await colour()];
+  check(lightness(light[0]) > 200 && lightness(dark[0]) < 60, `${where}: a dark system makes the page dark`, [light[0], dark[0]]);
+  check(light[1] !== dark[1], `${where}: and changes the colours of the marks`, light[1]);
+  await page.click('.theme [data-choice="light"]');
+  check(lightness(await background(page)) > 200, `${where}: the switch makes it light again`, await background(page));
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.click('.theme [data-choice="dark"]');
+  check(lightness(await background(page)) < 60, `${where}: the switch makes it dark on a light system`, await background(page));
+}
+// Leaves the page as it is on paper.
+async function check_print(page, where) {
+  await page.emulateMedia({ media: "print", colorScheme: "light" });
+  const seen = await page.evaluate(() => [...document.querySelectorAll(".bar, .downloads, .theme, .fields, .skip")].filter((each) => each.getClientRects().length > 0).map((each) => each.className));
+  equal(seen, [], `${where}: paper has no controls`);
+  check(lightness(await background(page)) > 200, `${where}: paper is white even in dark mode`, await background(page));
+}
+const check_silence = async (page, where) => {
+  equal(page.said, [], `${where}: the console is empty`);
+  equal(await page.evaluate(() => nalm.messages), [], `${where}: the drawing library has no complaints`);
+  equal(page.asked, [], `${where}: nothing is requested but the file itself`);
+};
+const check_structure = async (page, where) => {
+  const found = await page.evaluate(() => ({
+    lang: document.documentElement.lang, h1: document.querySelectorAll("h1").length, main: document.querySelectorAll("main").length,
+    unnamed: [...document.querySelectorAll("button, select, [role=img], [role=region]")].filter((each) =>
+      !(each.getAttribute("aria-label") || each.getAttribute("aria-labelledby") || each.closest("label") || each.textContent.trim())).length,
+  }));
+  equal(found, { lang: "en", h1: 1, main: 1, unnamed: 0 }, `${where}: language, landmarks, and a name for every control`);
+  await page.keyboard.press("Tab");
+  equal(await page.evaluate(() => document.activeElement.className), "skip", `${where}: the first stop of the tabulator skips to the content`);
+  await page.keyboard.press("Tab");
+  const ring = await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle);
+  check(ring === "solid", `${where}: the focus has a ring`, ring);
+};
+
+async function check_report(browser) {
+  const page = await open(browser, options.report);
+  const data = await page.evaluate(() => nalm.data);
+  const { cells } = data;
+  const first = await page.evaluate(() => Math.round(nalm.figures.first));
+  console.log(`     first figure after ${first} ms, ${cells.length} cells, ${fs.statSync(options.report).size} bytes`);
+  check(first < 5000, "report: the first figure is drawn within five seconds", `${first} ms`);
+  check((await page.title()).includes(data.title), "report: the window has the title", await page.title());
+  const runs = cells.reduce((total, cell) => total + cell.runs, 0).toLocaleString("en");
+  const solved = cells.reduce((total, cell) => total + cell.successes, 0).toLocaleString("en");
+  const summary = await page.textContent("#summary");
+  check(summary.startsWith(`${runs} run`) && summary.includes(`; ${solved} solved`), "report: the summary counts runs and successes", summary);
+  await shot(page, "report-light.png");
+  await check_structure(page, "report");  // before anything else has had the focus
+
+  // figures
+  const operations = data.operations.filter((operation) => cells.some((cell) => cell.operation === operation));
+  const of = (operation) => cells.filter((cell) => cell.operation === operation);
+  const panels = ["success", "solved_at", "sparsity"];
+  const expected = (list, source) => panels.map((panel) => list.filter((cell) => (source === "ours" ? cell : cell.published)?.[panel]).length);
+  const drawn = (operation, source) => Promise.all(panels.map((panel) => marks(page, `${panel}_${source}`, `#figure-${operation}`)));
+  const has_published = cells.some((cell) => cell.published);
+  const undrawn = await page.evaluate(() => nalm.figures.filter((figure) => !figure.plot.dataset.drawn).length);
+  if (operations.length > 2) check(undrawn > 0, "report: figures far away wait until they are needed", undrawn);
+  const paper = await page.pdf({ preferCSSPageSize: true });
+  check(paper.subarray(0, 5).toString() === "%PDF-" && paper.length > 20000, "report: prints to a PDF", paper.length);
+  equal(await page.evaluate(() => nalm.figures.filter((figure) => !figure.plot.dataset.drawn).map((figure) => figure.id)), [], "report: printing draws the figures nobody has seen yet");
+  if (options.shots) fs.writeFileSync(path.join(options.shots, "report.pdf"), paper);
+  for (const operation of operations) {
+    await bring(page, operation);
+    equal(await drawn(operation, "ours"), expected(of(operation), "ours"), `${operation}: a mark for every estimate`);
+    if (has_published) equal(await drawn(operation, "published"), expected(of(operation), "published"), `${operation}: a hollow mark for every published value`);
+    equal(await marks(page, "success_ours_bars", `#figure-${operation}`, "line"), of(operation).length, `${operation}: an error bar for every success rate`);
+  }
+  const one = operations[0];
+  await bring(page, one);
+  if (has_published) {
+    await page.uncheck("#toggle-published");
+    equal([await drawn(one, "published"), await drawn(one, "ours")], [[0, 0, 0], expected(of(one), "ours")], "report: the switch hides the published values only");
+    await page.check("#toggle-published");
+    equal(await drawn(one, "published"), expected(of(one), "published"), "report: and shows them again");
+  } else {
+    equal(await page.locator("#toggle-published").count(), 0, "report: without published values there is no switch for them");
+  }
+  const module = of(one)[0].module;
+  const key = page.locator(`#figure-${one} .key[data-module="${module}"]`);
+  await key.click();
+  equal([await key.getAttribute("aria-pressed"), await drawn(one, "ours")], ["false", expected(of(one).filter((cell) => cell.module !== module), "ours")], "report: a click in the legend hides a module");
+  await key.focus();
+  await page.keyboard.press("Enter");
+  equal([await key.getAttribute("aria-pressed"), await drawn(one, "ours")], ["true", expected(of(one), "ours")], "report: the key Enter shows it again");
+  const mark = page.locator(`#figure-${one} .success_ours_marks > path`).first();
+  await mark.hover({ force: true });
+  check((await page.textContent(".tip")).includes(module), "report: a mark tells its numbers", await page.textContent(".tip"));
+  await mark.click({ force: true });
+  equal(await page.evaluate(() => ["operation", "module"].map((name) => document.getElementById(`choose-${name}`).value)), [one, module], "report: a click on a mark chooses its cell");
+
+  // table
+  const order = () => page.evaluate(() => [...document.querySelectorAll(".cells tbody tr")].map((row) => Number(row.dataset.cell)));
+  equal((await order()).length, cells.length, "table: a row for every cell");
+  const head = page.locator('.cells th[data-column="Solved"]');
+  const rates = async () => (await order()).map((index) => cells[index].successes / cells[index].runs);
+  await head.locator("button").click();
+  equal([await head.getAttribute("aria-sort"), await rates()], ["descending", (await rates()).toSorted((a, b) => b - a)], "table: a click on a header sorts, largest first");
+  await head.locator("button").press("Enter");
+  equal([await head.getAttribute("aria-sort"), await rates()], ["ascending", (await rates()).toSorted((a, b) => a - b)], "table: the key Enter turns the order round");
+  await page.locator('.cells th[data-column="Solved at"] button').click();
+  const speeds = (await order()).map((index) => cells[index].solved_at?.[0] ?? -1);
+  equal(speeds, speeds.toSorted((a, b) => b - a), "table: what has no value comes last");
+  const [operation_filter, module_filter] = [page.locator("#table select").nth(0), page.locator("#table select").nth(1)];
+  const target = cells.at(-1);
+  await operation_filter.selectOption(target.operation);
+  await module_filter.selectOption(target.module);
+  equal((await order()).toSorted((a, b) => a - b), cells.flatMap((cell, index) => (cell.operation === target.operation && cell.module === target.module ? [index] : [])), "table: the filters leave the right rows");
+  if (target.published?.success) {
+    const delta = target.successes - Math.round(target.published.success[0] * target.runs);
+    const column = await page.evaluate(() => [...document.querySelectorAll(".cells thead th")].findIndex((each) => each.dataset.column === "Difference in runs"));
+    const text = await page.locator(`.cells tr[data-cell="${cells.length - 1}"] > *`).nth(column).textContent();
+    equal(Number(text.replace("\u2212", "-").replace(/[^\d-]/g, "")), delta, "table: the difference in runs is ours less theirs");
+  }
+  await page.locator(`.cells tr[data-cell="${cells.length - 1}"] .row-button`).press("Enter");
+  equal(await page.inputValue("#choose-range"), target.range, "table: a row chooses its cell, by key too");
+  await operation_filter.selectOption("");
+  await module_filter.selectOption("");
+
+  // curves
+  await bring(page, "curves");
+  const outline = () => page.locator("#figure-curves .mark-line").first().locator("path").first().getAttribute("d");
+  equal(await page.locator("#figure-curves .mark-line path").count(), target.seeds.length, "curves: a line for every seed");
+  await page.selectOption("#choose-operation", cells[0].operation);
+  await page.selectOption("#choose-module", cells[0].module);
+  await page.selectOption("#choose-range", cells[0].range);
+  equal(await page.locator("#figure-curves .mark-line path").count(), cells[0].seeds.length, "curves: the drop-downs choose a cell");
+  check((await page.textContent("#figure-curves figcaption")).includes(cells[0].range), "curves: the heading names it");
+  const before = await outline();
+  equal(await page.locator("#figure-curves .threshold_marks line").count(), 0, "curves: no threshold for the validation error");
+  await page.click('[data-metric="test"]');
+  equal(await page.locator("#figure-curves .threshold_marks line").count(), 1, "curves: a threshold for the test error");
+  check((await outline()) !== before, "curves: another error draws other lines");
+  const failed = cells[0].seeds.filter((run) => !run.success);
+  equal(await page.locator("#curves .runs tbody tr").count(), failed.length, "curves: the failed runs are listed");
+  if (failed.length) check((await page.textContent("#curves .runs tbody")).includes(failed[0].failure ?? "no reason"), "curves: with their reasons");
+  // where the first line begins there is surely a line to point at
+  const start = await page.evaluate(() => {
+    const path_element = document.querySelector("#figure-curves .mark-line path");
+    const at = path_element.getPointAtLength(path_element.getTotalLength() / 2).matrixTransform(path_element.getScreenCTM());
+    return [at.x, at.y];
+  });
+  equal(await marks(page, "best", "#figure-curves"), 0, "curves: no ring before pointing");
+  await page.mouse.move(...start);
+  equal(await marks(page, "best", "#figure-curves"), 1, "curves: pointing at a line rings its best iteration");
+  check(/^Seed \d+/.test(await page.textContent(".tip")), "curves: and tells its values", await page.textContent(".tip"));
+  await shot(page, "curves.png");
+
+  // failures
+  await bring(page, "failures");
+  const parts = operations.map((operation) => data.modules.reduce((total, name) => {
+    const own = of(operation).filter((cell) => cell.module === name);
+    if (!own.length) return total;
+    const kinds = new Set(own.flatMap((cell) => Object.entries(cell.failures).filter(([, number]) => number > 0).map(([kind]) => kind)));
+    const told = own.reduce((all, cell) => all + cell.successes + Object.values(cell.failures).reduce((a, b) => a + b, 0), 0);
+    return total + kinds.size + (own.some((cell) => cell.successes > 0) ? 1 : 0) + (told < own.reduce((all, cell) => all + cell.runs, 0) ? 1 : 0);
+  }, 0));
+  equal(await Promise.all(operations.map((_, index) => marks(page, `failures_${index}`, "#figure-failures"))), parts, "failures: a bar for every kind of every module");
+
+  const settings = await page.textContent("#settings");
+  check([data.version, ...data.reproduce, ...Object.keys(data.settings)].every((text) => settings.includes(text)), "report: settings, version and commands are there");
+
+  // files
+  await page.mouse.move(2, 2);
+  const shown_modules = data.modules.filter((name) => of(one).some((cell) => cell.module === name));
+  await check_downloads(page, one, [{ add: "Addition", sub: "Subtraction", mul: "Multiplication", div: "Division" }[one] ?? one, "Success rate", ...shown_modules]);
+  await check_downloads(page, "curves", ["Learning curves", "solved", "not solved", "Iteration"]);
+  await check_downloads(page, "failures", ["Kinds of failure", "solved", ...shown_modules]);
+
+  await bring(page, one);
+  await page.evaluate(() => scrollTo(0, 0));
+  await check_dark(page, `#figure-${one} .success_ours_marks path`, "report");
+  await shot(page, "report-dark.png");
+  await check_print(page, "report");
+  await shot(page, "report-print.png");
+  await check_silence(page, "report");
+  await page.close();
+
+  const phone = await open(browser, options.report, { viewport: { width: 380, height: 800 }, hasTouch: true, isMobile: true });
+  await draw_all(phone);
+  equal(await overflow(phone), { extra: 0, wide: [] }, "report: nothing sticks out of a phone of 380 pixels");
+  equal(await marks(phone, "success_ours", `#figure-${one}`), of(one).length, "report: the figures are complete on a phone");
+  await shot(phone, "report-phone.png", { fullPage: true });
+  await check_silence(phone, "report on a phone");
+  await phone.close();
+}
+
+async function check_figure(browser) {
+  const page = await open(browser, options.figure);
+  const data = await page.evaluate(() => nalm.data);
+  await check_structure(page, "figure");
+  equal(await page.textContent("h1"), data.title, "figure: the heading is the title");
+  equal(await page.locator(".caption p").count(), data.caption.split(/\n\n+/).filter(Boolean).length, "figure: the caption has its paragraphs");
+  await draw_all(page);
+  const ids = await page.evaluate(() => nalm.figures.map((figure) => figure.id));
+  equal(ids.length, data.panels.length, "figure: a drawing for every panel");
+  for (const [index, panel] of data.panels.entries()) {
+    const scope = `.figure[data-figure="${ids[index]}"]`;
+    if (panel.kind === "surface") {
+      const pictures = await page.evaluate((selector) => [...document.querySelectorAll(`${selector} image`)].map((each) => (each.getAttribute("href") ?? each.getAttribute("xlink:href")).slice(0, 15)), scope);
+      equal(pictures, ["data:image/png;"], `${ids[index]}: the surface is drawn`);
+      check(await page.locator(`${scope} .role-legend-gradient path, ${scope} .role-legend-gradient rect`).count() > 0, `${ids[index]}: it has a colour scale`);
+    } else {
+      equal(await page.locator(`${scope} .mark-line path`).count(), panel.series.filter((series) => series.mark !== "point").length, `${ids[index]}: a line for every series`);
+      const points = panel.series.filter((series) => series.mark === "point").flatMap((series) => series.values.filter((value) => Number.isFinite(value) && (!panel.y.log || value > 0)));
+      equal(await marks(page, "points", scope), points.length, `${ids[index]}: a point for every value of the others`);
+    }
+    await bring(page, ids[index]);
+    const box = await page.locator(`${scope} .plot svg`).boundingBox();
+    await page.mouse.move(box.x + box.width * 0.45, box.y + box.height * 0.5);
+    check(await page.isVisible(".tip"), `${ids[index]}: pointing tells the values`);
+    await page.mouse.move(2, 2);
+  }
+  const surface = data.panels.findIndex((panel) => panel.kind === "surface");
+  const lines = data.panels.findIndex((panel) => panel.kind === "lines");
+  if (surface >= 0) await check_downloads(page, ids[surface], [data.panels[surface].title.slice(0, 12), data.panels[surface].x.title]);
+  if (lines >= 0) await check_downloads(page, ids[lines], [data.panels[lines].title.slice(0, 12), data.panels[lines].x.title]);
+  await shot(page, "figure-light.png", { fullPage: true });
+  await check_dark(page, `.figure .mark-text text`, "figure");
+  await shot(page, "figure-dark.png", { fullPage: true });
+  await check_print(page, "figure");
+  await check_silence(page, "figure");
+  await page.close();
+  const phone = await open(browser, options.figure, { viewport: { width: 380, height: 800 }, hasTouch: true, isMobile: true });
+  await draw_all(phone);
+  equal(await overflow(phone), { extra: 0, wide: [] }, "figure: nothing sticks out of a phone of 380 pixels");
+  await shot(phone, "figure-phone.png", { fullPage: true });
+  await check_silence(phone, "figure on a phone");
+  await phone.close();
+}
+
+const begun = Date.now();
+const browser = await playwright.chromium.launch({ executablePath: BROWSER, args: FLAGS });
+for (const [name, run] of [["report", check_report], ["figure", check_figure]]) {
+  if (!options[name]) continue;
+  try {
+    await run(browser);
+  } catch (error) {
+    check(false, `${name}: the checks run to their end`, error.message.split("\n").slice(0, 6).join(" / "));
+  }
+}
+await browser.close();
+console.log(`${checks - failures} of ${checks} checks hold, ${((Date.now() - begun) / 1000).toFixed(1)} s`);
+process.exit(failures ? 1 : 0);
