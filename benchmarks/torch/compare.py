@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""Compares the speed of `nalm bench` with PyTorch on the single-module task, on one core.
+"""Compares the speed of `nalm bench` with PyTorch on the single-module task, in processor time.
 
-For every pair of module and operation in turn it measures torch_baseline.py and the given program, one after the other
-and several rounds of both, and prints a Markdown table. nalm's time is the wall time of a training of the 225 runs
-with one thread, less that of the same command with --iterations 0. The best round counts, for both.
+In every round each pair of module and operation gets, one after the other, a window of each of the three forms of
+torch_baseline.py and a run of nalm with one thread. The round ends with a run of nalm over the whole grid, because nalm
+shares batches between pairs that run together. All runs of nalm are measured less the same command with --iterations 0.
+The best round counts, for both programs; the means are in a second table. Load on the machine changes the ratios.
 
 Exit code: 0 if nalm is as much faster over all pairs as is asked for, 1 if not, 2 if something could not be measured.
 """
@@ -11,170 +12,205 @@ Exit code: 0 if nalm is as much faster over all pairs as is asked for, 1 if not,
 import argparse
 import json
 import os
-import pathlib
 import resource
 import subprocess
 import sys
 import tempfile
-import time
 
-RANGES = ["U[-20,-10)", "U[-2,-1)", "U[-1.2,-1.1)", "U[-0.2,-0.1)", "U[-2,2)", "U[0.1,0.2)", "U[1,2)", "U[1.1,1.2)",
-          "U[10,20)"]
-RUNS = 225
-GRID_ITERATIONS = 50_001
-PAIRS = [
-    f"{module}:{operation}"
-    for operation, modules in {
-        "add": ("NAC+", "G-NALU", "iNALU", "NALU", "NAU"),
-        "sub": ("NAC+", "G-NALU", "iNALU", "NALU", "NAU"),
-        "mul": ("NAC*", "G-NALU", "iNALU", "NALU", "NMU", "NPU", "RealNPU"),
-        "div": ("NAC*", "G-NALU", "iNALU", "NALU", "NPU", "RealNPU"),
-    }.items()
-    for module in modules
-]
+sys.dont_write_bytecode = True
+
+try:
+    import torch_baseline
+except ImportError as error:
+    print(f"compare.py: {error}. Run it with /usr/bin/python3, after apt-get install python3-torch.", file=sys.stderr)
+    sys.exit(2)
+
+from torch_baseline import FORMS, LOG_EVERY, PAIRS, RUNS, PairTiming
+
+GRID_ITERATIONS = 50_000  # After these nalm has logged 51 times, like the reference software after 50,001.
+GRID = None  # The pair that stands for all of them.
 
 
 class Failure(Exception):
     pass
 
 
-def run(command):
-    """The output of a command, its wall time and its processor time in seconds."""
+def processor_seconds(command):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    start = time.perf_counter()
     try:
-        result = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL,
-                                env={**os.environ, "OMP_NUM_THREADS": "1"})
+        result = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     except OSError as error:
         raise Failure(f"'{command[0]}' cannot be run: {error.strerror}.") from error
-    wall = time.perf_counter() - start
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if result.returncode != 0:
         raise Failure(f"This command failed with exit code {result.returncode}: {' '.join(command)}\n{result.stderr}")
-    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return result.stdout, wall, processor
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def measure_torch(pair, arguments):
-    script = pathlib.Path(__file__).with_name("torch_baseline.py")
-    output, _, _ = run([arguments.python, str(script), "--pairs", pair,
-                        "--seconds-per-measurement", str(arguments.seconds_per_measurement)])
-    return json.loads(output)
+class NalmTiming:
+    """The runs of nalm for a pair or for the grid. Its fixed part is start-up, evaluation at step 0, and results.
+
+    What is added by so many thousand iterations has as many evaluations, as in a complete training.
+    """
+
+    def __init__(self, nalm, pair, iterations, folder):
+        self.command = [nalm, "bench", "--threads", "1", "--quiet"]
+        if pair is not GRID:
+            self.command += ["--modules", pair[0], "--operations", pair[1]]
+        self.pairs = len(PAIRS) if pair is GRID else 1
+        self.iterations = iterations
+        self.folder = folder
+        self.fixed, self.trained = [], []
+
+    def run(self):
+        for iterations, into in ((0, self.fixed), (self.iterations, self.trained)):
+            with tempfile.TemporaryDirectory(dir=self.folder) as parent:
+                out = os.path.join(parent, "results")
+                into.append(processor_seconds([*self.command, "--iterations", str(iterations), "--out", out]))
+
+    def training_seconds(self, statistic):
+        seconds = statistic(self.trained) - statistic(self.fixed)
+        if seconds <= 0:
+            raise Failure(f"'{' '.join(self.command)}': {self.iterations} iterations took no longer than none. "
+                          "Use more iterations.")
+        return seconds
+
+    def microseconds(self, statistic):
+        return self.training_seconds(statistic) / (self.iterations * RUNS * self.pairs) * 1e6
+
+    def complete_seconds(self, statistic):
+        return statistic(self.fixed) + self.training_seconds(statistic) * GRID_ITERATIONS / self.iterations
 
 
-def measure_nalm(pair, iterations, arguments, folder):
-    """Wall time in seconds. With one thread that is core-seconds."""
-    module, operation = pair.split(":")
-    with tempfile.TemporaryDirectory(dir=folder) as parent:
-        _, wall, processor = run([
-            arguments.nalm, "bench", "--modules", module, "--operations", operation, "--ranges", *arguments.ranges,
-            "--seeds", arguments.seeds, "--iterations", str(iterations), "--threads", "1",
-            "--out", os.path.join(parent, "results"), "--quiet",
-        ])
-    if processor > 1.15 * wall + 0.1:
-        raise Failure(f"nalm used {processor:.2f} s of processor time in {wall:.2f} s: that is more than one core, "
-                      "so its wall time does not count as core-seconds.")
-    return wall
+def mean(values):
+    return sum(values) / len(values)
 
 
-def compare(pair, arguments, folder):
-    loop, batched, fixed, trained = [], [], [], []
-    for _ in range(arguments.rounds):
-        torch = measure_torch(pair, arguments)
-        loop.append(torch["pairs"][0]["loop_microseconds"])
-        batched.append(torch["pairs"][0]["batched_microseconds"])
-        fixed.append(measure_nalm(pair, 0, arguments, folder))
-        trained.append(measure_nalm(pair, arguments.iterations, arguments, folder))
-    seconds = min(trained) - min(fixed)
-    if seconds <= 0:
-        raise Failure(f"{pair}: {arguments.iterations} iterations took no longer than none. Use more --iterations.")
-    return {
-        "pair": pair,
-        "loop_microseconds": min(loop),
-        "batched_microseconds": min(batched),
-        "nalm_microseconds": seconds / (arguments.iterations * RUNS) * 1e6,
-        "nalm_fixed_seconds": min(fixed),
-        "versions": torch["versions"],
-    }
+STATISTICS = {"best": min, "mean": mean}
 
 
-def table_row(name, loop, batched, nalm, digits):
-    return (f"| {name} | {loop:,.{digits[0]}f} | {batched:,.{digits[1]}f} | {nalm:,.{digits[2]}f} "
-            f"| {loop / nalm:,.0f} | {batched / nalm:,.1f} |")
+def table_row(name, times, digits):
+    """Times are those of the forms of PyTorch, then that of nalm."""
+    ratios = [time / times[-1] for time in times[:-1]]
+    cells = [name, *(f"{time:,.{places}f}" for time, places in zip(times, digits, strict=True))]
+    return "| " + " | ".join(cells + [f"{ratio:,.{0 if ratio >= 100 else 1}f}" for ratio in ratios]) + " |"
 
 
-def parse_pairs(text):
-    pairs = text.split(",")
-    for pair in pairs:
-        if pair not in PAIRS:
-            raise argparse.ArgumentTypeError(f"there is no pair '{pair}'; use some of {','.join(PAIRS)}")
-    return pairs
+def table_head(first):
+    names = [f"PyTorch {name}" for name in FORMS.values()] + ["nalm"] + [f"{name} / nalm" for name in FORMS.values()]
+    return f"| {' | '.join([first, *names])} |\n|---|" + "--:|" * len(names)
 
 
-def positive(text):
+def count(text):
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
     return number
 
 
-def main():
+def thousands(text):
+    number = int(text)
+    if number < 2 * LOG_EVERY or number % LOG_EVERY != 0:
+        raise argparse.ArgumentTypeError(f"must be a multiple of {LOG_EVERY}, and at least {2 * LOG_EVERY}: "
+                                         "otherwise the evaluations do not have their share")
+    return number
+
+
+def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("nalm", help="the program, for example build/release/nalm")
-    parser.add_argument("--pairs", type=parse_pairs, default=PAIRS, metavar="MODULE:OPERATION,...",
-                        help="default: all 23")
-    parser.add_argument("--iterations", type=positive, default=50_000,
-                        help="iterations of each run of nalm (default: %(default)s)")
-    parser.add_argument("--rounds", type=positive, default=2, help="the best one counts (default: %(default)s)")
-    parser.add_argument("--seconds-per-measurement", type=float, default=2.0, metavar="SECONDS",
-                        help="for each form of PyTorch, in each round (default: %(default)s)")
+    parser.add_argument("--pairs", type=torch_baseline.parse_pairs, default=PAIRS, metavar="MODULE:OPERATION,...",
+                        help="default: all 23. With fewer the last row is a sum of pairs")
+    parser.add_argument("--rounds", type=count, default=3, help="the best one counts (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=0.4,
+                        help="for each pair and form of PyTorch, in each round (default: %(default)s)")
+    parser.add_argument("--pair-iterations", type=thousands, default=4000, metavar="N",
+                        help="of nalm, for a pair (default: %(default)s)")
+    parser.add_argument("--grid-iterations", type=thousands, default=10_000, metavar="N",
+                        help="of nalm, for the whole grid (default: %(default)s)")
     parser.add_argument("--least-loop", type=float, default=1000, metavar="RATIO",
                         help="over all pairs, against the loop (default: %(default)s)")
     parser.add_argument("--least-batched", type=float, default=25, metavar="RATIO",
-                        help="over all pairs, against the batched form (default: %(default)s)")
-    parser.add_argument("--ranges", nargs="+", default=RANGES, help="how nalm is told to run the nine ranges")
-    parser.add_argument("--seeds", default="0..24", help="how nalm is told to run the 25 seeds (default: %(default)s)")
-    parser.add_argument("--python", default="/usr/bin/python3", help="an interpreter with torch (default: %(default)s)")
+                        help="over all pairs, against batched, own batches (default: %(default)s)")
     parser.add_argument("--json", metavar="FILE", help="write the numbers to this file as well")
-    arguments = parser.parse_args()
+    return parser.parse_args()
 
+
+def main():
+    arguments = parse_arguments()
     load_before = os.getloadavg()[0]
-    print("Microseconds per iteration and run, on one core.\n")
-    print("| pair | PyTorch loop | PyTorch batched | nalm | loop / nalm | batched / nalm |")
-    print("|---|--:|--:|--:|--:|--:|", flush=True)
-    results = []
+    torch_baseline.use_one_thread()
+    pairs = arguments.pairs
+    complete = set(pairs) == set(PAIRS)
+    windows = {pair: [] for pair in pairs}
     with tempfile.TemporaryDirectory(prefix="nalm-compare-") as folder:
-        for pair in arguments.pairs:
-            result = compare(pair, arguments, folder)
-            results.append(result)
-            print(table_row(pair.replace(":", " ").replace("*", r"\*"), result["loop_microseconds"],
-                            result["batched_microseconds"], result["nalm_microseconds"], (1, 2, 4)), flush=True)
+        nalm = {pair: NalmTiming(arguments.nalm, pair, arguments.pair_iterations, folder) for pair in pairs}
+        grid = NalmTiming(arguments.nalm, GRID, arguments.grid_iterations, folder)
+        for number in range(arguments.rounds):
+            for pair in pairs:
+                print(f"\rround {number + 1} of {arguments.rounds}: {' '.join(pair):16}", end="", file=sys.stderr)
+                windows[pair].append(PairTiming(*pair).window(arguments.seconds))
+                nalm[pair].run()
+            if complete:
+                print(f"\rround {number + 1} of {arguments.rounds}: {'grid':16}", end="", file=sys.stderr)
+                grid.run()
+        print(file=sys.stderr)
 
-    loop, batched, nalm = (
-        sum(result[f"{name}_microseconds"] for result in results) * 1e-6 * RUNS * GRID_ITERATIONS
-        for name in ("loop", "batched", "nalm")
-    )
-    what = "whole grid" if set(arguments.pairs) == set(PAIRS) else "these pairs"
-    print(table_row(f"**{what}, core-seconds**", loop, batched, nalm, (0, 0, 1)))
-    fixed = sum(result["nalm_fixed_seconds"] for result in results)
-    versions = results[0]["versions"]
-    print(f"\nNot in the table: the fixed cost of nalm (--iterations 0), {fixed:.2f} s in all, "
-          f"{fixed / len(results) * 1000:.0f} ms per pair, and that of PyTorch. Iterations of nalm: "
-          f"{arguments.iterations:,}. Rounds: {arguments.rounds}. PyTorch {versions['torch']}, "
+    def times(pair, statistic):
+        forms = [statistic([window[form] for window in windows[pair]]) for form in FORMS]
+        return [*forms, nalm[pair].microseconds(statistic)]
+
+    def grid_times(statistic):
+        columns = zip(*(times(pair, statistic) for pair in pairs), strict=True)
+        totals = [sum(column) * 1e-6 * RUNS * torch_baseline.ITERATIONS for column in columns]
+        separate = sum(timing.complete_seconds(statistic) for timing in nalm.values())
+        return [*totals[:-1], grid.complete_seconds(statistic) if complete else separate], separate
+
+    print("Microseconds of processor time per iteration and run; best of the rounds.\n")
+    print(table_head("pair"))
+    for pair in pairs:
+        print(table_row(" ".join(pair).replace("*", r"\*"), times(pair, min), (1, 2, 2, 3)))
+    best, separate = grid_times(min)
+    what = "whole grid" if complete else "these pairs"
+    how = "nalm: one process" if complete else "nalm: a process per pair"
+    print(table_row(f"**{what}, core-seconds** ({how})", best, (0, 0, 0, 1)))
+    print(f"\nThe last row again, from the means of the rounds.\n\n{table_head('core-seconds')}")
+    means, _ = grid_times(mean)
+    print(table_row(what, means, (0, 0, 0, 1)))
+
+    rounds = f"{arguments.rounds} rounds" if arguments.rounds > 1 else "1 round"
+    versions = torch_baseline.versions()
+    print()
+    if complete:
+        print(f"nalm in the last row: all pairs in one process, {arguments.grid_iterations:,} iterations extrapolated "
+              f"to {GRID_ITERATIONS:,}, and {min(grid.fixed):.2f} s for start-up, step 0 and results. With a process "
+              f"per pair it would be {separate:.1f} s.")
+    print(f"nalm in the other rows: one pair, {arguments.pair_iterations:,} iterations, without start-up. PyTorch: "
+          f"windows of {arguments.seconds:g} s, without start-up and results. {rounds}. PyTorch {versions['torch']}, "
           f"numpy {versions['numpy']}, Python {versions['python']}. "
           f"Load average: {load_before:.1f} before, {os.getloadavg()[0]:.1f} after.")
-    if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump({"pairs": results, "core_seconds": {"loop": loop, "batched": batched, "nalm": nalm},
-                       "iterations": arguments.iterations}, file, indent=2)
 
-    slow = [f"{ratio:.1f} times as fast as the {form} form, not {least:g}"
-            for form, ratio, least in (("loop", loop / nalm, arguments.least_loop),
-                                       ("batched", batched / nalm, arguments.least_batched))
-            if ratio < least]
-    if slow:
-        print(f"compare.py: nalm is {' and '.join(slow)}.", file=sys.stderr)
-    return 1 if slow else 0
+    ratios = dict(zip(FORMS, (time / best[-1] for time in best)))
+    limits = {"loop": arguments.least_loop, "own": arguments.least_batched}
+    for form, ratio in ratios.items():
+        wanted = f" (at least {limits[form]:g} is asked for)" if form in limits else ""
+        print(f"Over all pairs nalm is {ratio:,.1f} times as fast as PyTorch {FORMS[form]}{wanted}.")
+    if arguments.json:
+        def with_names(values):
+            return dict(zip([*FORMS, "nalm"], values, strict=True))
+
+        with open(arguments.json, "w", encoding="utf-8") as file:
+            json.dump({
+                "pairs": [
+                    {"module": pair[0], "operation": pair[1], "torch_windows": windows[pair],
+                     "nalm_seconds": {"0": nalm[pair].fixed, str(arguments.pair_iterations): nalm[pair].trained},
+                     **{name: with_names(times(pair, statistic)) for name, statistic in STATISTICS.items()}}
+                    for pair in pairs
+                ],
+                "nalm_grid_seconds": {"0": grid.fixed, str(arguments.grid_iterations): grid.trained},
+                "core_seconds": {name: with_names(grid_times(statistic)[0]) for name, statistic in STATISTICS.items()},
+            }, file, indent=2)
+    return 1 if any(ratios[form] < least for form, least in limits.items()) else 0
 
 
 if __name__ == "__main__":

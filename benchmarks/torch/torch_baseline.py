@@ -1,9 +1,11 @@
 #!/usr/bin/python3
-"""Times the single-module task in PyTorch, on one thread, in two forms.
+"""Times the single-module task in PyTorch, on one thread, in three forms.
 
-"loop" trains one run after the other, as the reference software of the paper does. "batched" trains the 225 runs (9
-ranges, 25 seeds) of a module and an operation as one set of tensors with a leading run dimension. Both draw the same
-random numbers, so that both can be checked against the logs of the reference software: --check.
+"loop" trains one run after the other, as the reference software of the paper does. The batched forms train the 225 runs
+(9 ranges, 25 seeds) of a module and an operation as one set of tensors with a leading run dimension. In "batched, own
+batches" every run draws its own batch, as in the reference software. "batched, shared batches" makes use of the fact
+that runs of the same seed draw the same numbers: it draws once per seed, for all nine ranges. All forms see the same
+numbers, so that they can be checked against the logs of the reference software: --check.
 
 The result is JSON on stdout, progress is on stderr. Needs Debian's python3-torch: run it with /usr/bin/python3.
 """
@@ -397,7 +399,25 @@ class LoopData:
         return torch.from_numpy(inputs.astype(numpy.float32)), torch.from_numpy(targets.astype(numpy.float32))
 
 
-class BatchedData:
+class OwnBatches:
+    """Every run draws from its own stream. Targets and conversion to float32 are done for all runs at once."""
+
+    def __init__(self, operation):
+        self.sources = [(train_stream(seed), *interpolation) for interpolation, _ in RANGES for seed in SEEDS]
+        self.operation = OPERATIONS[operation]
+        self.drawn = numpy.empty((RUNS, BATCH, 2))
+        self.exact = torch.from_numpy(self.drawn).transpose(1, 2)
+        self.inputs = torch.empty(RUNS, 2, BATCH)
+
+    def next_batch(self):
+        for run, (stream, low, high) in enumerate(self.sources):
+            self.drawn[run] = stream.uniform(low, high, size=(BATCH, 2))
+        targets = self.operation(self.exact[:, 0], self.exact[:, 1])
+        self.inputs.copy_(self.exact)
+        return self.inputs, targets.float()
+
+
+class SharedBatches:
     """A chunk of iterations is drawn at once per seed, and serves all ranges."""
 
     CHUNK = 10  # Divides the length of a measured window.
@@ -571,9 +591,9 @@ class LoopTraining(Training):
 class BatchedTraining(Training):
     form = Batched
 
-    def __init__(self, module, operation):
+    def __init__(self, module, operation, data):
         seeds = [seed for _ in RANGES for seed in SEEDS]
-        super().__init__(module, operation, seeds, BatchedData(operation))
+        super().__init__(module, operation, seeds, data)
         self.sets = [
             [(inputs.t().contiguous(), targets) for inputs, targets in evaluation_sets(index, operation)]
             for index in range(len(RANGES))
@@ -592,49 +612,59 @@ class BatchedTraining(Training):
 
 # Measurement
 
-# Iterations per window: short, so that some windows are not interrupted on a machine that does other work too, and
-# such that every window has the same share of drawn chunks and of iNALU's checks.
-WINDOW = 10
+FORMS = {"loop": "loop", "own": "batched, own batches", "shared": "batched, shared batches"}
+
+# Iterations between two looks at the clock, such that all have the same share of drawn chunks and of iNALU's checks.
+STRIDE = 10
 
 
-def best_time(work, calls, seconds):
-    """Seconds per call: the best window of so many calls, for about so many seconds, at least three windows."""
-    work()  # Warm-up, as is the window that is not counted below.
-    best = math.inf
-    end = time.perf_counter() + seconds
-    windows = 0
-    while windows < 4 or time.perf_counter() < end:
-        start = time.perf_counter()
+def mean_time(work, calls, seconds):
+    """Processor seconds per call: the mean over about so many seconds, at least so many calls, after a warm-up."""
+    for _ in range(calls):
+        work()
+    done, elapsed = 0, 0.0
+    start = time.process_time()
+    while done == 0 or elapsed < seconds:
         for _ in range(calls):
             work()
-        elapsed = (time.perf_counter() - start) / calls
-        if windows > 0:
-            best = min(best, elapsed)
-        windows += 1
-    return best
+        done += calls
+        elapsed = time.process_time() - start
+    return elapsed / done
 
 
-def iteration_time(training, seconds):
-    """Seconds per iteration of a complete training, with its 51 evaluations."""
-    training.train(1)
-    evaluation = best_time(training.evaluate, 1, 0.2 * seconds)
-    total = evaluation * ((ITERATIONS - 1) // LOG_EVERY + 1)
-    phases = training.module.phases
-    for iteration, stands_for in phases:
-        training.pretend(iteration)
-        total += stands_for * best_time(training.update, WINDOW, 0.8 * seconds / len(phases))
-    return total / ITERATIONS
+class PairTiming:
+    """The trainings of a pair, one per form."""
+
+    def __init__(self, module, operation):
+        self.trainings = {
+            "loop": LoopTraining(module, operation, range_index=6, seed=0),
+            "own": BatchedTraining(module, operation, OwnBatches(operation)),
+            "shared": BatchedTraining(module, operation, SharedBatches(operation)),
+        }
+
+    def window(self, seconds):
+        """Microseconds per iteration and run of a complete training with its 51 evaluations, for each form.
+
+        One window of so many seconds per form. An update of each phase is weighted with the length of the phase.
+        """
+        return {name: self.iteration_time(training, seconds) / training.runs * 1e6
+                for name, training in self.trainings.items()}
+
+    @staticmethod
+    def iteration_time(training, seconds):
+        evaluation = mean_time(training.evaluate, 1, 0.2 * seconds)
+        training.rows.clear()
+        total = evaluation * ((ITERATIONS - 1) // LOG_EVERY + 1)
+        phases = training.module.phases
+        for iteration, stands_for in phases:
+            training.pretend(iteration)
+            total += stands_for * mean_time(training.update, STRIDE, 0.8 * seconds / len(phases))
+        return total / ITERATIONS
 
 
-def measure(module, operation, seconds):
-    loop = iteration_time(LoopTraining(module, operation, range_index=6, seed=0), seconds)
-    batched = iteration_time(BatchedTraining(module, operation), seconds) / RUNS
-    return {
-        "module": module,
-        "operation": operation,
-        "loop_microseconds": loop * 1e6,
-        "batched_microseconds": batched * 1e6,
-    }
+def use_one_thread():
+    torch.set_num_threads(1)
+    torch.set_num_interop_threads(1)
 
 
 def versions():
@@ -674,15 +704,30 @@ CHECK_ITERATIONS = 2001
 CHECK_TOLERANCE = 1e-3
 
 
+def check_batches():
+    """True if the two batched forms see the same bits: then one of them is enough for the golden rows."""
+    good = True
+    for operation in OPERATIONS:
+        own, shared = OwnBatches(operation), SharedBatches(operation)
+        same = all(
+            torch.equal(left, right)
+            for _ in range(2 * SharedBatches.CHUNK + 1)
+            for left, right in zip(own.next_batch(), shared.next_batch(), strict=True)
+        )
+        good = good and same
+        print(f"{'ok  ' if same else 'FAIL'} own and shared batches of {operation} are the same bits", flush=True)
+    return good
+
+
 def check(pairs):
     """Prints a line per golden row and form. True if all are within the tolerance."""
-    good = True
+    good = check_batches()
     batched_rows = {}
     for (module, operation, range_index), text in GOLDEN.items():
         if (module, operation) not in pairs:
             continue
         if (module, operation) not in batched_rows:
-            training = BatchedTraining(module, operation)
+            training = BatchedTraining(module, operation, SharedBatches(operation))
             training.train(CHECK_ITERATIONS)
             batched_rows[module, operation] = training.rows
         loop = LoopTraining(module, operation, range_index, seed=0)
@@ -715,32 +760,44 @@ def parse_pairs(text):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds-per-measurement", type=float, default=2.0, metavar="SECONDS",
-                        help="time for each pair and form (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=0.4,
+                        help="processor time of a window of a pair and form (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=3, help="windows of each form, in turn (default: %(default)s)")
     parser.add_argument("--pairs", type=parse_pairs, default=PAIRS, metavar="MODULE:OPERATION,...",
                         help="default: all 23")
-    parser.add_argument("--check", action="store_true", help="train seed 0 for 2001 iterations in both forms, and "
-                        "compare with the logs of the reference software; about two minutes")
+    parser.add_argument("--check", action="store_true", help="train 2001 iterations, one run and batched, and compare "
+                        "with the logs of the reference software; about two minutes")
     arguments = parser.parse_args()
+    if arguments.rounds < 1:
+        parser.error("--rounds must be at least 1")
 
-    torch.set_num_threads(1)
-    torch.set_num_interop_threads(1)
+    use_one_thread()
     if arguments.check:
         return 0 if check(arguments.pairs) else 1
 
     results = []
-    for pair in arguments.pairs:
-        results.append(measure(*pair, arguments.seconds_per_measurement))
-        print("{module}:{operation} loop {loop_microseconds:.1f} us, batched {batched_microseconds:.2f} us"
-              .format(**results[-1]), file=sys.stderr, flush=True)
-    complete = set(arguments.pairs) == set(PAIRS)
+    for module, operation in arguments.pairs:
+        timing = PairTiming(module, operation)
+        windows = [timing.window(arguments.seconds) for _ in range(arguments.rounds)]
+        result = {"module": module, "operation": operation}
+        for form in FORMS:
+            times = [window[form] for window in windows]
+            result[form] = {"best": min(times), "mean": sum(times) / len(times)}
+        results.append(result)
+        print(f"{module}:{operation} " + ", ".join(f"{form} {result[form]['best']:.2f} us" for form in FORMS),
+              file=sys.stderr, flush=True)
     grid = {"pairs": len(PAIRS), "runs_per_pair": RUNS, "iterations": ITERATIONS}
-    for form in ("loop", "batched"):
-        seconds = sum(result[f"{form}_microseconds"] for result in results) * 1e-6 * RUNS * ITERATIONS
-        grid[f"{form}_core_seconds"] = seconds if complete else None
+    if set(arguments.pairs) == set(PAIRS):
+        grid["core_seconds"] = {
+            form: {statistic: sum(result[form][statistic] for result in results) * 1e-6 * RUNS * ITERATIONS
+                   for statistic in ("best", "mean")}
+            for form in FORMS
+        }
     json.dump({
-        "unit": "microseconds per iteration and run, on one core",
-        "seconds_per_measurement": arguments.seconds_per_measurement,
+        "unit": "microseconds of processor time per iteration and run",
+        "forms": FORMS,
+        "seconds": arguments.seconds,
+        "rounds": arguments.rounds,
         "versions": versions(),
         "pairs": results,
         "grid": grid,

@@ -115,18 +115,21 @@ json singularity() {
   constexpr double part = x[0] + x[1], all = x[0] + x[1] + x[2] + x[3], target = part * all;
   const Axis2 w1{"weights of the first layer, w₁", evenly(-1.5, 1.5, 121)};
   const Axis2 w2{"weights of the second layer, w₂", evenly(-1.5, 1.5, 121)};
+  // On the curves of exact solutions the error is 0, whose logarithm would take all colours.
+  constexpr double floor = 0.1;
   const auto nac = [=](double a, double b) {
-    return std::fabs(std::pow(std::fabs(a * part) + epsilon, b) * std::pow(std::fabs(a * all) + epsilon, b) - target);
+    return std::max(floor, std::fabs(std::pow(std::fabs(a * part) + epsilon, b) * std::pow(std::fabs(a * all) + epsilon, b) - target));
   };
   const auto nmu = [=](double a, double b) {
-    return std::fabs((b * (a * part) + 1 - b) * (b * (a * all) + 1 - b) - target);
+    return std::max(floor, std::fabs((b * (a * part) + 1 - b) * (b * (a * all) + 1 - b) - target));
   };
-  return {{"title", "The singularity of division by logarithms"},
+  return {{"title", "The singularity of a stacked NAC₊ and NAC•"},
           {"caption",
            "Error of a two-layer network that should compute (x₁ + x₂)·(x₁ + x₂ + x₃ + x₄) at x = (1, 1.2, 1.8, 2), "
            "over the weights of its layers: W₁ = [[w₁,w₁,0,0],[w₁,w₁,w₁,w₁]], W₂ = [w₂,w₂]. The solution is "
            "w₁ = w₂ = 1.\n\nNAC₊ followed by NAC• with ε = 0.1: near w₁ = 0 and with negative w₂ the product divides by "
-           "almost nothing, and the error explodes. The NMU has no such place. Errors above 1000 are drawn as 1000."},
+           "almost nothing, and the error explodes. The NMU has no such place. Errors above 1000 are drawn as 1000, below 0.1 "
+           "as 0.1."},
           {"panels",
            {surface("NAC₊ → NAC•, ε = 0.1", w1, w2, "root mean squared error", true, 1000.0, nac),
             surface("NAC₊ → NMU", w1, w2, "root mean squared error", true, 1000.0, nmu)}}};

@@ -1,5 +1,7 @@
 #include "report/page.hpp"
 
+#include <algorithm>
+
 namespace nalm {
 
 // Embedded by CMakeLists.txt.
@@ -25,6 +27,16 @@ std::string escaped(std::string_view text, std::string_view what, std::string_vi
   return result;
 }
 
+// Without the comments that name files which the page does not have.
+std::string without_source_maps(std::string text) {
+  constexpr std::string_view mark = "//# sourceMappingURL";
+  for (std::size_t at; (at = text.find(mark)) != text.npos;) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    text.erase(at, end - at);
+  }
+  return text;
+}
+
 }  // namespace
 
 bool has_plotting_library() { return !assets::page_library.empty(); }
@@ -36,7 +48,7 @@ Result<std::string> make_page(std::string_view title, PageScript script, std::st
   std::string page(assets::page_shell);
   // The data last: whatever stands in it is not looked at again.
   replace(page, "/*NALM_STYLE*/", assets::page_style);
-  replace(page, "/*NALM_LIBRARY*/", escaped(assets::page_library, "</script", "<\\/script"));
+  replace(page, "/*NALM_LIBRARY*/", without_source_maps(escaped(assets::page_library, "</script", "<\\/script")));
   replace(page, "/*NALM_SCRIPT*/", script == PageScript::Report ? assets::page_report : assets::page_figure);
   replace(page, "NALM_TITLE", escaped(escaped(title, "&", "&amp;"), "<", "&lt;"));
   replace(page, "/*NALM_DATA*/", escaped(json, "<", "\\u003c"));

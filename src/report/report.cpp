@@ -70,11 +70,13 @@ json settings_of(const StoreInfo& info) {
                 {"SIMD target", info.simd_target},
                 {"threads", std::to_string(info.threads)},
                 {"time", fmt::format("{:.1f} s", info.seconds)}};
-  std::vector<std::string> iterations;
+  // Pairs with the same recipe stand together.
+  std::map<std::string, std::string> recipes;
   for (const Pair& pair : grid.pairs) {
-    const Recipe recipe = resolve_recipe(grid, pair);
-    settings[fmt::format("recipe of {}, {}", pair.module->name, name_of(pair.operation))] = to_json(recipe);
+    std::string& names = recipes[to_json(resolve_recipe(grid, pair))];
+    names += fmt::format("{}{} {}", names.empty() ? "" : ", ", pair.module->name, name_of(pair.operation));
   }
+  for (const auto& [recipe, names] : recipes) settings["recipe of " + names] = recipe;
   return settings;
 }
 
