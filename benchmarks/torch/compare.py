@@ -217,5 +217,5 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except Failure as failure:
-        print(f"compare.py: {failure}", file=sys.stderr)
+        print(f"\ncompare.py: {failure}", file=sys.stderr)
         sys.exit(2)

@@ -22,15 +22,21 @@ FileWriter::~FileWriter() {
   std::remove(temporary_.c_str());
 }
 
-Status FileWriter::finish() {
+Status FileWriter::begun() const {
   if (is_special_) return Error{path_ + ": not written, because this is not a regular file."};
+  if (!file_.is_open())
+    return Error{fmt::format("{}: the file cannot be written ({}); nothing was changed.", path_, std::strerror(errno))};
+  return Done{};
+}
+
+Status FileWriter::finish() {
+  if (Status good = begun(); !good) return good;
   const auto failed = [&](const char* what) {
     const Error error{fmt::format("{}: {} ({}); nothing was changed.", path_, what, std::strerror(errno))};
     file_.close();
     std::remove(temporary_.c_str());
     return error;
   };
-  if (!file_.is_open()) return failed("the file cannot be written");
   file_.flush();
   if (!file_) return failed("writing failed");
   file_.close();

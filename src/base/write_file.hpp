@@ -1,5 +1,5 @@
-// Writes a file beside its place and renames it when it is whole: a reader never sees half a file, and a full disk loses
-// nothing that was there before.
+// Writes a file beside its place and renames it when it is whole: a reader never sees half a file, and a full disk
+// loses nothing that was there before.
 #pragma once
 
 #include <fstream>
@@ -19,6 +19,8 @@ class FileWriter {
 
   void write(std::string_view text) { file_ << text; }
   Status finish();
+  // Whether it could be begun: asked by who would rather know before an hour's work than after.
+  Status begun() const;
 
  private:
   std::string path_, temporary_;

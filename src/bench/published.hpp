@@ -12,7 +12,7 @@ namespace nalm {
 struct PublishedCell {
   std::string module;
   Operation operation = Operation::Add;
-  std::string range;  // "U[1,2)"
+  std::string range;                      // "U[1,2)"
   Estimate success, solved_at, sparsity;  // NaN where the paper printed nothing
 
   static constexpr int runs = 25;

@@ -227,7 +227,7 @@ const std::string& RunStore::folder() const { return state_->folder; }
 Result<RunStore> RunStore::create(const std::string& folder, const StoreInfo& info) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error && !fs::is_directory(folder)) {
+  if (std::error_code ignored; error && !fs::is_directory(folder, ignored)) {
     return Error{
         fmt::format("the folder {} cannot be made ({}); choose another one with --out.", folder, error.message())};
   }
@@ -267,7 +267,7 @@ Result<RunStore> RunStore::create(const std::string& folder, const StoreInfo& in
 Result<RunStore> RunStore::resume(const std::string& folder) {
   auto state = std::make_unique<State>();
   state->folder = folder;
-  if (!fs::exists(state->file())) {
+  if (std::error_code error; !fs::exists(state->file(), error)) {
     return Error{fmt::format("{} holds no results to go on with (there is no {}); start with \"nalm bench --out {}\".",
                              folder, file_name, folder)};
   }
@@ -283,7 +283,7 @@ Result<RunStore> RunStore::resume(const std::string& folder) {
 Result<RunStore> RunStore::read(const std::string& folder) {
   auto state = std::make_unique<State>();
   state->folder = folder;
-  if (!fs::exists(state->file())) {
+  if (std::error_code error; !fs::exists(state->file(), error)) {
     return Error{fmt::format("{} holds no results (there is no {}); make some with \"nalm bench --out {}\".", folder,
                              file_name, folder)};
   }

@@ -57,7 +57,8 @@ Result<Grid> grid_of(const Options& o, std::vector<std::string>& skipped) {
   Grid grid;
   const auto modules = parse_modules(o.modules.empty() ? (*preset)->modules : std::string_view(o.modules));
   if (!modules) return modules.error();
-  const auto operations = parse_operations(o.operations.empty() ? (*preset)->operations : std::string_view(o.operations));
+  const auto operations =
+      parse_operations(o.operations.empty() ? (*preset)->operations : std::string_view(o.operations));
   if (!operations) return operations.error();
   auto pairs = make_pairs(*modules, *operations, skipped);
   if (!pairs) return pairs.error();
@@ -98,15 +99,27 @@ Result<RunStore> open_store(const Options& o, const std::string& folder, std::ve
     const Result<StoreInfo> info = store->info();
     if (!info) return info.error();
     if (info->version != version())
-      return Error{fmt::format("{} was begun by version {}, and this is {}: the rest might not be the same bits; start "
-                               "anew with --out.",
-                               folder, info->version, version())};
+      return Error{
+          fmt::format("{} was begun by version {}, and this is {}: the rest might not be the same bits; start "
+                      "anew with --out.",
+                      folder, info->version, version())};
     return store;
   }
   Result<Grid> grid = grid_of(o, skipped);
   if (!grid) return grid.error();
-  return RunStore::create(folder, {std::move(*grid), command_of(o), std::string(version()), std::string(simd_target()),
-                                   now(), o.threads > 0 ? o.threads : processor_count(), 0, {}});
+  return RunStore::create(folder, {std::move(*grid),
+                                   command_of(o),
+                                   std::string(version()),
+                                   std::string(simd_target()),
+                                   now(),
+                                   o.threads > 0 ? o.threads : processor_count(),
+                                   0,
+                                   {}});
+}
+
+// One line; what is not Unicode, such as the name of a folder, is replaced.
+std::string line_of(const nlohmann::json& event) {
+  return event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 // What is said about a finished run in --json-lines.
@@ -125,12 +138,15 @@ std::string json_line(const Run& run) {
     line["test_mse"] = result->test_mse;
     line["sparsity_error"] = result->sparsity_error;
   }
-  return line.dump();
+  return line_of(line);
 }
 
 int bench(const Options& o) {
   if (o.quiet && o.json_lines) return fail({"--quiet and --json-lines exclude each other."});
   const std::string folder = !o.resume.empty() ? o.resume : o.out.empty() ? default_folder : o.out;
+  if (!o.series.empty()) {
+    if (Status possible = FileWriter(o.series).begun(); !possible) return fail(possible.error());
+  }
   std::vector<std::string> skipped;
   Result<RunStore> store = open_store(o, folder, skipped);
   if (!store) return fail(store.error());
@@ -149,7 +165,7 @@ int bench(const Options& o) {
     if (todo->size() < total) fmt::print(stderr, "{} runs are there already.\n", total - todo->size());
   }
   if (o.json_lines) {
-    fmt::print("{}\n", nlohmann::json{{"event", "start"}, {"folder", folder}, {"runs", total}, {"left", todo->size()}}.dump());
+    fmt::print("{}", line_of({{"event", "start"}, {"folder", folder}, {"runs", total}, {"left", todo->size()}}));
   }
 
   const Interruptible interruptible;
@@ -169,7 +185,7 @@ int bench(const Options& o) {
     stored_until = seconds;
     finished += runs.runs.size();
     if (o.json_lines)
-      for (const Run& run : runs.runs) fmt::print("{}\n", json_line(run));
+      for (const Run& run : runs.runs) fmt::print("{}", json_line(run));
     return Done{};
   };
   const Status trained = train_runs(grid, *todo, settings);
@@ -201,7 +217,7 @@ int bench(const Options& o) {
                                    : fmt::format(", or open {} in a browser", report_path));
   }
   if (o.json_lines)
-    fmt::print("{}\n", nlohmann::json{{"event", "end"}, {"runs", total}, {"seconds", seconds}, {"report", report_path}}.dump());
+    fmt::print("{}", line_of({{"event", "end"}, {"runs", total}, {"seconds", seconds}, {"report", report_path}}));
   return yes;
 }
 
@@ -218,25 +234,28 @@ void add_bench(Program& program) {
       .text("--operations", o.operations, "Some of add,sub,mul,div; all four if not given")
       .text("--ranges", o.ranges,
             "Training ranges: numbers of the paper's list (0 to 8), or text such as \"[-2,2)\"; all nine if not given")
-      .text("--test-range", o.test_ranges, "Test range for training ranges that the paper does not have, such as "
-                                           "\"[20,40)\" or \"[-6,-2)+[2,6)\"; one for all or one for each")
+      .text("--test-range", o.test_ranges,
+            "Test range for training ranges that the paper does not have, such as "
+            "\"[20,40)\" or \"[-6,-2)+[2,6)\"; one for all or one for each")
       .text("--seeds", o.seeds, "Seeds: 3, or 3,11, or 0..24")
-      .number("--iterations", o.iterations, 0, "Iterations instead of the recipe's; schedules are not rescaled")
-      .number("--log-every", o.log_every, 1, "Iterations between logged rows (1000)")
-      .number("--inputs", o.inputs, 2, "Inputs, of which two are the operands (2)")
+      .number("--iterations", o.iterations, 0, 1000000000,
+              "Iterations instead of the recipe's; schedules are not rescaled")
+      .number("--log-every", o.log_every, 1, 1000000000, "Iterations between logged rows (1000)")
+      .number("--inputs", o.inputs, 2, 10000, "Inputs, of which two are the operands (2)")
       .number("--learning-rate", o.learning_rate, "Learning rate instead of the recipe's")
       .number("--threads", o.threads, 0, 1024, "Threads; 0 uses all processors. Results are the same bits")
-      .text("--out", o.out, fmt::format("Folder for the results; {} if not given. One with results is refused",
-                                        default_folder))
+      .text("--out", o.out,
+            fmt::format("Folder for the results; {} if not given. One with results is refused", default_folder))
       .text("--resume", o.resume, "Go on with an interrupted benchmark in this folder")
       .text("--series", o.series, "Also write every logged row to this CSV file")
       .flag("--quiet", o.quiet, "Print nothing but errors")
       .flag("--json-lines", o.json_lines, "Print events, one JSON object per line")
-      .example("  nalm bench                                        the paper's whole grid\n"
-               "  nalm bench --modules NAU,NMU --ranges 6 --seeds 0..4 --out quick\n"
-               "  nalm bench --ranges \"[1,100)\" --test-range \"[100,200)\" --out wide\n"
-               "  nalm bench --resume nalm-results\n"
-               "Exit code 130 after Ctrl-C; everything finished by then is kept.")
+      .example(
+          "  nalm bench                                        the paper's whole grid\n"
+          "  nalm bench --modules NAU,NMU --ranges 6 --seeds 0..4 --out quick\n"
+          "  nalm bench --ranges \"[1,100)\" --test-range \"[100,200)\" --out wide\n"
+          "  nalm bench --resume nalm-results\n"
+          "Exit code 130 after Ctrl-C; everything finished by then is kept.")
       .run([] { return bench(o); });
 }
 

@@ -27,7 +27,9 @@ Command& Command::optional_word(const std::string& name, std::string& value, con
   return *this;
 }
 Command& Command::text(const std::string& name, std::string& value, const std::string& help) {
-  app_->add_option(name, value, help)->capture_default_str();
+  app_->add_option(name, value, help)->capture_default_str()->check([](const std::string& given) {
+    return given.empty() ? std::string("the text is empty; leave the option away for the default") : std::string();
+  });
   return *this;
 }
 Command& Command::flag(const std::string& name, bool& value, const std::string& help) {
@@ -51,10 +53,11 @@ Command& Command::number(const std::string& name, double& value, const std::stri
   app_->add_option(name, value, help)->capture_default_str();
   return *this;
 }
-Command& Command::number(const std::string& name, std::optional<long>& value, long lowest, const std::string& help) {
+Command& Command::number(const std::string& name, std::optional<long>& value, long lowest, long highest,
+                         const std::string& help) {
   app_->add_option_function<long>(
           name, [&value](const long& given) { value = given; }, help)
-      ->check(CLI::Range(lowest, std::numeric_limits<long>::max() / 2, fmt::format(">= {}", lowest)));
+      ->check(CLI::Range(lowest, highest));
   return *this;
 }
 Command& Command::number(const std::string& name, std::optional<double>& value, const std::string& help) {

@@ -42,7 +42,8 @@ class Command {
   Command& number(const std::string& name, std::uint64_t& value, const std::string& help);
   Command& number(const std::string& name, double& value, const std::string& help);
   // Empty unless given.
-  Command& number(const std::string& name, std::optional<long>& value, long lowest, const std::string& help);
+  Command& number(const std::string& name, std::optional<long>& value, long lowest, long highest,
+                  const std::string& help);
   Command& number(const std::string& name, std::optional<double>& value, const std::string& help);
   // Separated by commas.
   Command& numbers(const std::string& name, std::vector<int>& values, int lowest, int highest, const std::string& help);

@@ -42,7 +42,8 @@ int export_run(const Options& o) {
       const auto& steps = run.series.steps;
       row = static_cast<std::size_t>(std::find(steps.begin(), steps.end(), *o.step) - steps.begin());
       if (row == steps.size())
-        return fail({fmt::format("step {} was not logged; logged are {} to {}.", *o.step, steps.front(), steps.back())});
+        return fail(
+            {fmt::format("step {} was not logged; logged are {} to {}.", *o.step, steps.front(), steps.back())});
     }
     const Result<Model> model = model_at(run, row);
     if (!model) return fail(model.error());
@@ -55,8 +56,8 @@ int export_run(const Options& o) {
                result->success ? "a solved run" : "a run that failed");
     return yes;
   }
-  return fail({fmt::format("{} has no run of {} {} on {} with seed {}.", o.folder, (*module)->name,
-                           name_of(*operation), wanted, o.seed)});
+  return fail({fmt::format("{} has no run of {} {} on {} with seed {}.", o.folder, (*module)->name, name_of(*operation),
+                           wanted, o.seed)});
 }
 
 }  // namespace
@@ -69,10 +70,12 @@ void add_export(Program& program) {
       .text("--operation", o.operation, "add, sub, mul or div")
       .text("--range", o.range, "Training range, such as \"[1,2)\"")
       .number("--seed", o.seed, "Seed of the run")
-      .number("--step", o.step, 0, "Logged iteration; the one with the smallest validation error if not given")
+      .number("--step", o.step, 0, 1000000000,
+              "Logged iteration; the one with the smallest validation error if not given")
       .text("-o,--output", o.out, "Write to this file instead of standard output")
-      .example("  nalm export --module NMU --operation mul --range \"[1,2)\" --seed 3 -o nmu.json\n"
-               "  nalm explain nmu.json --input 2,3")
+      .example(
+          "  nalm export --module NMU --operation mul --range \"[1,2)\" --seed 3 -o nmu.json\n"
+          "  nalm explain nmu.json --input 2,3")
       .run([] { return export_run(o); });
 }
 

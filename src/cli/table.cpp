@@ -76,8 +76,9 @@ void add_table(Program& program) {
   options.add_to(command)
       .text("--series", series, "Also write every logged row to this CSV file")
       .text("-o,--output", out, "Write to this file")
-      .example("  nalm table\n  nalm table nalm-results --format latex --paper-intervals -o tables.tex\n"
-               "  nalm table --mape 0.001")
+      .example(
+          "  nalm table\n  nalm table nalm-results --format latex --paper-intervals -o tables.tex\n"
+          "  nalm table --mape 0.001")
       .run([] { return table(folder, format, options, series, out); });
 }
 
@@ -87,8 +88,9 @@ void add_compare(Program& program) {
   program.add("compare", "Set a benchmark's results beside the published ones")
       .optional_word("folder", folder, "Folder with results")
       .flag("--all", all, "Show all cells, not only those that differ")
-      .example("  nalm compare nalm-results --all\n"
-               "Exit code 1 if a cell is outside the limits: 1 run, for NPU and RealNPU 4.")
+      .example(
+          "  nalm compare nalm-results --all\n"
+          "Exit code 1 if a cell is outside the limits: 1 run, for NPU and RealNPU 4.")
       .run([] { return compare(folder, all); });
 }
 

@@ -42,7 +42,8 @@ std::string chart(const Series& s, long last_step, double threshold) {
   };
   rows[place(threshold)] = std::string(width, '-');
   for (std::size_t r = 0; r < s.rows(); ++r) {
-    const auto x = static_cast<std::size_t>(static_cast<double>(s.steps[r]) / static_cast<double>(std::max(1L, last_step)) * (width - 1));
+    const auto x = static_cast<std::size_t>(static_cast<double>(s.steps[r]) /
+                                            static_cast<double>(std::max(1L, last_step)) * (width - 1));
     const auto put = [&](double v, char mark) {
       if (!std::isfinite(v)) return;
       char& at = rows[place(v)][x];
@@ -54,10 +55,12 @@ std::string chart(const Series& s, long last_step, double threshold) {
   std::string text;
   for (int k = 0; k < height; ++k) {
     const bool labelled = k == 0 || k == height - 1;
-    text += fmt::format("{:>7} |{}\n", labelled ? fmt::format("1e{:+.0f}", k == 0 ? hi : lo) : "",
-                        rows[static_cast<std::size_t>(k)]);
+    std::string& row = rows[static_cast<std::size_t>(k)];
+    row.erase(row.find_last_not_of(' ') + 1);
+    text += fmt::format("{:>7} |{}\n", labelled ? fmt::format("1e{:+.0f}", k == 0 ? hi : lo) : "", row);
   }
-  return text + fmt::format("{:>7} 0{:>{}} iterations   v validation  t test  - solved below\n", "", last_step, width - 1);
+  return text +
+         fmt::format("{:>7} 0{:>{}} iterations   v validation  t test  - solved below\n", "", last_step, width - 1);
 }
 
 std::string weights_of(const Model& model) {
@@ -104,8 +107,7 @@ int train(const Options& o) {
   grid.learning_rate = o.learning_rate;
   const long last = resolve_recipe(grid, pairs->front()).iterations;
   grid.log_every = o.log_every.value_or(1000);
-  const double threshold =
-      epsilon_threshold(pairs->front().operation, ranges->front().test, grid.inputs);
+  const double threshold = epsilon_threshold(pairs->front().operation, ranges->front().test, grid.inputs);
 
   fmt::print("{} learns {} on {}, tested on {} (seed {}).\n", (*module)->name, name_of(pairs->front().operation),
              name_of(ranges->front().train), name_of(ranges->front().test), o.seed);
@@ -128,9 +130,9 @@ int train(const Options& o) {
       return;
     }
     const std::string picture =
-        chart(series, last, threshold) + fmt::format("iteration {:>7}  validation {:.3g}  test {:.3g}  sparsity {:.2g}\n{}\n",
-                                                     series.steps[r], series.validation_mse[r], series.test_mse[r],
-                                                     series.sparsity_error[r], weights);
+        chart(series, last, threshold) +
+        fmt::format("iteration {:>7}  validation {:.3g}  test {:.3g}  sparsity {:.2g}\n{}\n", series.steps[r],
+                    series.validation_mse[r], series.test_mse[r], series.sparsity_error[r], weights);
     if (drawn) fmt::print("\033[{}A\033[J", drawn);
     fmt::print("{}", picture);
     std::fflush(stdout);
@@ -163,9 +165,10 @@ int train(const Options& o) {
     fmt::print("The formula the weights spell: y = {}\n", print(formula.outputs.front()));
   }
   if (result->success) {
-    fmt::print("Solved: the test error {:.3g} is below {:.3g}, the error of weights that are off by 1e-5; first so at "
-               "iteration {}.\n",
-               result->test_mse, threshold, *result->solved_at);
+    fmt::print(
+        "Solved: the test error {:.3g} is below {:.3g}, the error of weights that are off by 1e-5; first so at "
+        "iteration {}.\n",
+        result->test_mse, threshold, *result->solved_at);
     return yes;
   }
   const Failure failure = diagnose(*trained, *result);
@@ -184,14 +187,15 @@ void add_train(Program& program) {
       .text("--range", o.range, "Training range, by number or as text")
       .text("--test-range", o.test_range, "Test range, for a training range that the paper does not have")
       .number("--seed", o.seed, "Seed")
-      .number("--iterations", o.iterations, 0, "Iterations instead of the recipe's")
-      .number("--log-every", o.log_every, 1, "Iterations between two pictures (1000)")
-      .number("--inputs", o.inputs, 2, "Inputs, of which two are the operands (2)")
+      .number("--iterations", o.iterations, 0, 1000000000, "Iterations instead of the recipe's")
+      .number("--log-every", o.log_every, 1, 1000000000, "Iterations between two pictures (1000)")
+      .number("--inputs", o.inputs, 2, 10000, "Inputs, of which two are the operands (2)")
       .number("--learning-rate", o.learning_rate, "Learning rate instead of the recipe's")
       .text("-o,--output", o.out, "Write the best model to this file")
-      .example("  nalm train --module NAU --operation add --range \"[1,2)\"\n"
-               "  nalm train --module NALU --operation mul --range \"[-2,2)\" --seed 3\n"
-               "Exit code 0 if it solved the task, 1 if not.")
+      .example(
+          "  nalm train --module NAU --operation add --range \"[1,2)\"\n"
+          "  nalm train --module NALU --operation mul --range \"[-2,2)\" --seed 3\n"
+          "Exit code 0 if it solved the task, 1 if not.")
       .run([] { return train(o); });
 }
 

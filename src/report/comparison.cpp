@@ -20,14 +20,17 @@ Result<Comparison> compare_with_paper(const Results& results) {
   if (grid.inputs != 2)
     return Error{fmt::format("the paper's tables have 2 inputs, and these runs have {}; there is nothing to compare.",
                              grid.inputs)};
-  if (grid.iterations || grid.learning_rate)
-    return Error{"these runs do not follow the paper's protocol (--iterations or --learning-rate was given); compare a "
-                 "run without them."};
+  if (grid.iterations || grid.learning_rate || grid.log_every != 1000)
+    return Error{
+        "these runs do not follow the paper's protocol (--iterations, --learning-rate or --log-every was given); "
+        "compare a "
+        "run without them."};
   Comparison comparison;
   for (const Cell& cell : results.cells) {
     if (!cell.published) continue;
     bool all_seeds = cell.runs.size() == static_cast<std::size_t>(PublishedCell::runs);
-    for (const JudgedRun& run : cell.runs) all_seeds = all_seeds && run.seed < static_cast<std::uint32_t>(PublishedCell::runs);
+    for (const JudgedRun& run : cell.runs)
+      all_seeds = all_seeds && run.seed < static_cast<std::uint32_t>(PublishedCell::runs);
     if (!all_seeds)
       return Error{fmt::format("{} {} on {} has {} runs, and the paper has seeds 0 to {}; run those{}.",
                                cell.pair.module->name, name_of(cell.pair.operation), cell.range_name(),
@@ -101,7 +104,8 @@ std::string print(const Comparison& comparison, bool all_cells) {
   }
   if (shown == 0) text = "Every cell equals the published one.\n";
   text += fmt::format(
-      "{} of {} cells equal the published count; of the {} that are reproducible seed by seed (all but NPU and RealNPU) "
+      "{} of {} cells equal the published count; of the {} that are reproducible seed by seed (all but NPU and "
+      "RealNPU) "
       "{}. Solved-at, as printed, equal in {} of {}.\n",
       comparison.equal, comparison.cells.size(), comparison.reproducible, comparison.reproducible_equal,
       comparison.solved_at_equal, comparison.solved_at_compared);

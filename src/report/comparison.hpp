@@ -11,8 +11,8 @@ namespace nalm {
 struct ComparedCell {
   const Cell* cell = nullptr;
   int successes = 0, published = 0;
-  int allowed = 0;              // how many runs the two may differ
-  bool inside_interval = false;  // our rate lies in the published interval
+  int allowed = 0;                                           // how many runs the two may differ
+  bool inside_interval = false;                              // our rate lies in the published interval
   bool solved_at_compared = false, solved_at_equal = false;  // as printed, with two digits
 
   int difference() const { return successes - published; }

@@ -58,7 +58,8 @@ json surface(std::string_view title, const Axis2& x, const Axis2& y, std::string
           {"values", std::move(rows)}};
 }
 
-// ---- the figures -----------------------------------------------------------------------------------------------------
+// ---- the figures
+// -----------------------------------------------------------------------------------------------------
 
 json regularisers() {
   const Regulariser ramp = Regulariser::sparsity(1, 4, 6);
@@ -71,15 +72,15 @@ json regularisers() {
        "sigmoid. NAU's and NMU's regulariser is switched on gradually: here its strength is 1, and it grows from "
        "iteration 4 to 6."},
       {"panels",
-       {lines("NAU and NMU: sparsity", "weight", evenly(-1.5, 1.5, 121), "regulariser",
-              {{"NAU: min(|w|, |1 - |w||)",
-                [](double w) { return std::min(std::fabs(w), std::fabs(1 - std::fabs(w))); }},
-               {"NMU: min(|w|, |1 - w|)", [](double w) { return std::min(std::fabs(w), std::fabs(1 - w)); }}}),
+       {lines(
+            "NAU and NMU: sparsity", "weight", evenly(-1.5, 1.5, 121), "regulariser",
+            {{"NAU: min(|w|, |1 - |w||)", [](double w) { return std::min(std::fabs(w), std::fabs(1 - std::fabs(w))); }},
+             {"NMU: min(|w|, |1 - w|)", [](double w) { return std::min(std::fabs(w), std::fabs(1 - w)); }}}),
         lines("iNALU: saturation", "raw parameter", evenly(-30, 30, 121), "regulariser",
               {{"max(20 - |p|, 0)", [](double p) { return std::max(20 - std::fabs(p), 0.0); }}}),
-        lines("Ramp of the strength", "iteration", evenly(0, 10, 11), "strength",
-              {{"clip((e - 4)/(6 - 4), 0, 1)",
-                [ramp](double e) { return ramp.coefficient(static_cast<long>(e)); }}})}}};
+        lines(
+            "Ramp of the strength", "iteration", evenly(0, 10, 11), "strength",
+            {{"clip((e - 4)/(6 - 4), 0, 1)", [ramp](double e) { return ramp.coefficient(static_cast<long>(e)); }}})}}};
 }
 
 // The module's own effective weight of a single input.
@@ -100,13 +101,14 @@ json weights() {
                    {"raw weight M̂", evenly(-10, 10, 81)}, "effective weight W", false, {},
                    [module](double W_hat, double M_hat) { return effective_weight(module, W_hat, M_hat); });
   };
-  return {{"title", "Effective weights of NALU and G-NALU"},
-          {"caption",
-           "Two raw parameters make one weight. The plateaus at -1, 0 and 1 are where training should end up; there the "
-           "gradient vanishes. With the golden ratio as base (G-NALU) the slopes are gentler and the plateaus are "
-           "reached later.\n\nTraining starts with raw parameters drawn evenly from -9.47 to 9.47, so that many start "
-           "on a plateau."},
-          {"panels", {panel("NALU", "tanh(Ŵ)·σ(M̂)"), panel("G-NALU", "the same in base φ")}}};
+  return {
+      {"title", "Effective weights of NALU and G-NALU"},
+      {"caption",
+       "Two raw parameters make one weight. The plateaus at -1, 0 and 1 are where training should end up; there the "
+       "gradient vanishes. With the golden ratio as base (G-NALU) the slopes are gentler and the plateaus are "
+       "reached later.\n\nTraining starts with raw parameters drawn evenly from -9.47 to 9.47, so that many start "
+       "on a plateau."},
+      {"panels", {panel("NALU", "tanh(Ŵ)·σ(M̂)"), panel("G-NALU", "the same in base φ")}}};
 }
 
 json singularity() {
@@ -118,21 +120,25 @@ json singularity() {
   // On the curves of exact solutions the error is 0, whose logarithm would take all colours.
   constexpr double floor = 0.1;
   const auto nac = [=](double a, double b) {
-    return std::max(floor, std::fabs(std::pow(std::fabs(a * part) + epsilon, b) * std::pow(std::fabs(a * all) + epsilon, b) - target));
+    return std::max(
+        floor,
+        std::fabs(std::pow(std::fabs(a * part) + epsilon, b) * std::pow(std::fabs(a * all) + epsilon, b) - target));
   };
   const auto nmu = [=](double a, double b) {
     return std::max(floor, std::fabs((b * (a * part) + 1 - b) * (b * (a * all) + 1 - b) - target));
   };
-  return {{"title", "The singularity of a stacked NAC₊ and NAC•"},
-          {"caption",
-           "Error of a two-layer network that should compute (x₁ + x₂)·(x₁ + x₂ + x₃ + x₄) at x = (1, 1.2, 1.8, 2), "
-           "over the weights of its layers: W₁ = [[w₁,w₁,0,0],[w₁,w₁,w₁,w₁]], W₂ = [w₂,w₂]. The solution is "
-           "w₁ = w₂ = 1.\n\nNAC₊ followed by NAC• with ε = 0.1: near w₁ = 0 and with negative w₂ the product divides by "
-           "almost nothing, and the error explodes. The NMU has no such place. Errors above 1000 are drawn as 1000, below 0.1 "
-           "as 0.1."},
-          {"panels",
-           {surface("NAC₊ → NAC•, ε = 0.1", w1, w2, "root mean squared error", true, 1000.0, nac),
-            surface("NAC₊ → NMU", w1, w2, "root mean squared error", true, 1000.0, nmu)}}};
+  return {
+      {"title", "The singularity of a stacked NAC₊ and NAC•"},
+      {"caption",
+       "Error of a two-layer network that should compute (x₁ + x₂)·(x₁ + x₂ + x₃ + x₄) at x = (1, 1.2, 1.8, 2), "
+       "over the weights of its layers: W₁ = [[w₁,w₁,0,0],[w₁,w₁,w₁,w₁]], W₂ = [w₂,w₂]. The solution is "
+       "w₁ = w₂ = 1.\n\nNAC₊ followed by NAC• with ε = 0.1: near w₁ = 0 and with negative w₂ the product divides by "
+       "almost nothing, and the error explodes. The NMU has no such place. Errors above 1000 are drawn as 1000, below "
+       "0.1 "
+       "as 0.1."},
+      {"panels",
+       {surface("NAC₊ → NAC•, ε = 0.1", w1, w2, "root mean squared error", true, 1000.0, nac),
+        surface("NAC₊ → NMU", w1, w2, "root mean squared error", true, 1000.0, nmu)}}};
 }
 
 struct Figure {

@@ -43,8 +43,9 @@ bool has_plotting_library() { return !assets::page_library.empty(); }
 
 Result<std::string> make_page(std::string_view title, PageScript script, std::string_view json) {
   if (!has_plotting_library())
-    return Error{"this program was built without its plotting library, because npm was not there; install npm and build "
-                 "again."};
+    return Error{
+        "this program was built without its plotting library, because npm was not there; install npm and build "
+        "again."};
   std::string page(assets::page_shell);
   // The data last: whatever stands in it is not looked at again.
   replace(page, "/*NALM_STYLE*/", assets::page_style);

@@ -137,7 +137,8 @@ Result<std::string> report_page(const RunStore& store, const Judgement& wanted) 
         const std::string kind(name_of(run.failure->kind));
         failures[kind] = failures.value(kind, 0) + 1;
         one["failure"] = run.failure->detail.empty() ? kind : kind + ": " + run.failure->detail;
-        if (run.basin != Basin::NoRegulariser) one["failure"] = fmt::format("{} ({})", one["failure"].get<std::string>(), name_of(run.basin));
+        if (run.basin != Basin::NoRegulariser)
+          one["failure"] = fmt::format("{} ({})", one["failure"].get<std::string>(), name_of(run.basin));
       }
       seeds.push_back(std::move(one));
     }
@@ -156,7 +157,8 @@ Result<std::string> report_page(const RunStore& store, const Judgement& wanted) 
                              {"seeds", std::move(seeds)},
                              {"curves", base64(curves[{cell.pair.module, cell.pair.operation, cell.range_name()}])}});
   }
-  return make_page("nalm: Single Module Arithmetic Task", PageScript::Report, data.dump());
+  return make_page("nalm: Single Module Arithmetic Task", PageScript::Report,
+                   data.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 }  // namespace nalm

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "bench/thresholds.hpp"
@@ -20,6 +21,13 @@ double threshold_of(const Criterion& criterion, Operation operation, const Range
       break;
   }
   return std::numeric_limits<double>::quiet_NaN();
+}
+
+// A range of the paper that is tested elsewhere is another task.
+bool is_of_paper(const TaskRange& range) {
+  return std::any_of(paper_ranges().begin(), paper_ranges().end(), [&](const TaskRange& r) {
+    return name_of(r.train) == name_of(range.train) && name_of(r.test) == name_of(range.test);
+  });
 }
 
 }  // namespace
@@ -59,7 +67,8 @@ Result<Results> judge_store(const RunStore& store, const Judgement& judgement,
       cell.pair = pair;
       cell.range = range;
       cell.threshold = threshold_of(judgement.criterion, pair.operation, range.test, grid.inputs);
-      if (grid.inputs == 2) cell.published = find_published(pair.module->name, pair.operation, name_of(range.train));
+      if (grid.inputs == 2 && is_of_paper(range))
+        cell.published = find_published(pair.module->name, pair.operation, name_of(range.train));
       std::vector<RunResult> judged;
       const std::string name = name_of(range.train);
       for (; next < runs->size() && name_of((*runs)[next].id.range.train) == name; ++next) {

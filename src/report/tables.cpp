@@ -84,7 +84,9 @@ struct Scientific {
   int exponent;
 };
 Scientific scientific(double value) {
-  const int exponent = static_cast<int>(std::floor(std::log10(std::fabs(value))));
+  int exponent = static_cast<int>(std::floor(std::log10(std::fabs(value))));
+  // 9.96 would print as 10.0 (and does in the paper).
+  if (std::fabs(value) / std::pow(10.0, exponent) >= 9.95) ++exponent;
   return {value / std::pow(10.0, exponent), exponent};
 }
 
@@ -132,17 +134,14 @@ class Columns {
   std::vector<std::vector<std::string>> rows_;
 };
 
-const std::vector<std::string> headings = {"module", "range", "solved", "success % [95 %]", "solved at [95 %]",
-                                           "sparsity error [95 %]"};
+const std::vector<std::string> headings = {
+    "module", "range", "solved", "success % [95 %]", "solved at [95 %]", "sparsity error [95 %]"};
 
 std::vector<std::string> row_of(const Cell& cell) {
   const CellSummary& s = cell.summary;
-  return {std::string(cell.pair.module->name),
-          cell.range_name(),
-          fmt::format("{}/{}", s.successes, s.runs),
-          with_interval(s.success, percent),
-          with_interval(s.solved_at, steps),
-          with_interval(s.sparsity, short_number)};
+  return {std::string(cell.pair.module->name),       cell.range_name(),
+          fmt::format("{}/{}", s.successes, s.runs), with_interval(s.success, percent),
+          with_interval(s.solved_at, steps),         with_interval(s.sparsity, short_number)};
 }
 
 std::string_view title_of(Operation operation) {
@@ -210,7 +209,8 @@ std::string markdown(const Results& results) {
   return text + footnote(results) + "\n";
 }
 
-// ---- LaTeX, in the paper's layout --------------------------------------------------------------------------------------
+// ---- LaTeX, in the paper's layout
+// --------------------------------------------------------------------------------------
 
 std::string latex_number(double value) {
   if (value == 0) return "0";
@@ -238,10 +238,7 @@ std::string latex_percent(const Estimate& e, bool bold) {
 std::string latex_name(std::string_view module) {
   std::string name;
   for (const char c : module)
-    name += c == '+'   ? "$_{+}$"
-            : c == '*' ? "$_{\\bullet}$"
-            : c == '_' ? "\\_"
-                       : std::string(1, c);
+    name += c == '+' ? "$_{+}$" : c == '*' ? "$_{\\bullet}$" : c == '_' ? "\\_" : std::string(1, c);
   return name;
 }
 

@@ -60,9 +60,10 @@ TEST(ParseRange, TakesOnePartOrTwoWithOrWithoutU) {
 }
 
 TEST(ParseRange, RefusesWhatIsNoRangeAndShowsHowToWriteOne) {
-  for (const char* text : {"", " ", "1,2", "[1,2", "[1)", "[1,2,3)", "(1,2)", "[2,1)", "[1,1)", "[a,2)", "[1,inf)",
-                           "[nan,2)", "[1,2)x", "[1,2)+", "[1,2)+[3,5)", "[1,2)+[3,4)+[5,6)", "[1,2)[3,4)", "UU[1,2)",
-                           "[1e999,2)", "[,2)", "[1,)", ")[1,2"}) {
+  for (const char* text :
+       {"",           " ",       "1,2",       "[1,2",    "[1)",    "[1,2,3)", "(1,2)",       "[2,1)",
+        "[1,1)",      "[a,2)",   "[1,inf)",   "[nan,2)", "[1,2)x", "[1,2)+",  "[1,2)+[3,5)", "[1,2)+[3,4)+[5,6)",
+        "[1,2)[3,4)", "UU[1,2)", "[1e999,2)", "[,2)",    "[1,)",   ")[1,2"}) {
     const std::string message = complaint(parse_range(text));
     EXPECT_TRUE(contains(message, "\"" + std::string(text) + "\" is not a range")) << text << ": " << message;
     EXPECT_TRUE(contains(message, "write it like [1,2)")) << message;
@@ -160,8 +161,8 @@ TEST(ParseSeeds, TakesNumbersAndRuns) {
 }
 
 TEST(ParseSeeds, RefusesTheRest) {
-  for (const char* text : {"", "a", "-1", "+1", "1.5", "3,", ",3", "4294967296", "1..", "..2", "1...2", "1..2..3", "0x1",
-                           "1 2"}) {
+  for (const char* text :
+       {"", "a", "-1", "+1", "1.5", "3,", ",3", "4294967296", "1..", "..2", "1...2", "1..2..3", "0x1", "1 2"}) {
     EXPECT_TRUE(contains(complaint(parse_seeds(text)), "is not a seed; write --seeds 3")) << text;
   }
   EXPECT_TRUE(contains(complaint(parse_seeds("2..1")), "runs backwards"));
@@ -404,17 +405,18 @@ TEST(GridAsJson, RefusesDamagedText) {
   for (std::size_t size = 0; size < good.size(); size += 7)
     EXPECT_TRUE(contains(complaint(grid_from_json(good.substr(0, size))), "the stored settings cannot be read"));
   // Every part, missing or of the wrong kind.
-  for (const auto& [name, value] : nlohmann::json::parse(good).items()) {
-    nlohmann::json damaged = nlohmann::json::parse(good);
+  const nlohmann::json whole = nlohmann::json::parse(good);
+  for (const auto& [name, value] : whole.items()) {
+    nlohmann::json damaged = whole;
     damaged.erase(name);
     EXPECT_FALSE(grid_from_json(damaged.dump()).ok()) << name;
     damaged[name] = "nonsense";
     EXPECT_FALSE(grid_from_json(damaged.dump()).ok()) << name;
   }
-  nlohmann::json other = nlohmann::json::parse(good);
+  nlohmann::json other = whole;
   other["pairs"][0]["module"] = "NUA";
   EXPECT_TRUE(contains(complaint(grid_from_json(other.dump())), "\"NUA\" is not a module"));
-  other = nlohmann::json::parse(good);
+  other = whole;
   other["ranges"][0]["train"] = "U[2,1)";
   EXPECT_TRUE(contains(complaint(grid_from_json(other.dump())), "is not a range"));
 }

@@ -128,8 +128,8 @@ class ForcedTarget {
 
 TEST(Runner, LogsTheFirstRowEveryNthAndTheLast) {
   using Steps = std::vector<long>;
-  const std::tuple<long, long, Steps> cases[] = {{0, 1000, {0}},        {0, 1, {0}},          {1, 1, {0, 1}},
-                                                 {3, 1, {0, 1, 2, 3}},  {20, 10, {0, 10, 20}}, {25, 10, {0, 10, 20, 25}},
+  const std::tuple<long, long, Steps> cases[] = {{0, 1000, {0}},       {0, 1, {0}},           {1, 1, {0, 1}},
+                                                 {3, 1, {0, 1, 2, 3}}, {20, 10, {0, 10, 20}}, {25, 10, {0, 10, 20, 25}},
                                                  {5, 1000000, {0, 5}}};
   for (const auto& [iterations, log_every, steps] : cases) {
     Grid grid = grid_of(iterations, log_every);
@@ -238,7 +238,8 @@ TEST(SameBits, ForAnyPartOfTheRuns) {
   const Grid grid = grid_of(25, 20);
   const std::vector<RunId> all = runs_of(grid);
   const Results whole = trained(grid);
-  for (const std::size_t k : {std::size_t{0}, std::size_t{57}, all.size() - 1}) expect_same(trained(grid, {all[k]}), whole);
+  for (const std::size_t k : {std::size_t{0}, std::size_t{57}, all.size() - 1})
+    expect_same(trained(grid, {all[k]}), whole);
   // What an interruption leaves: holes.
   for (const unsigned step : {3u, 7u, 23u, 24u}) {
     std::vector<RunId> part;
@@ -295,7 +296,8 @@ TEST(SameBits, HoweverOftenErrorsAreLoggedForInaluToo) {
 struct Rows {
   AlignedVector<float> x, t;
   Rows(NumpyStream& stream, const RunId& id, const Range& range, int rows) {
-    const Samples samples = draw(stream, range, id.operation, id.inputs, RunData(id.seed, id.inputs).first_operand, rows);
+    const Samples samples =
+        draw(stream, range, id.operation, id.inputs, RunData(id.seed, id.inputs).first_operand, rows);
     x.assign(samples.x.begin(), samples.x.end());
     t.assign(samples.t.begin(), samples.t.end());
   }
@@ -353,7 +355,7 @@ TEST(SameBits, AsABundleSteppedByHandWithoutSharedLogarithms) {
     Grid grid = grid_of(60, 25);
     grid.inputs = inputs;
     grid.ranges.push_back({{-3, 5, {}}, {-9, -7, Range::Part{7, 9}}});
-    grid.seeds = {0, 3};
+    grid.seeds = {0, 1};  // with three inputs, their operands stand in different places
     std::set<std::string_view> prepared;
     const Results results = trained(grid);
     const std::vector<RunId> all = runs_of(grid);
@@ -374,12 +376,12 @@ TEST(SameBits, AsAnInaluSteppedByHandThroughItsReinitialisation) {
   const Results results = trained(grid);
   int decided = 0;
   for (const RunId& id : runs_of(grid)) {
-    if (id.seed > 1) continue;
+    if (id.seed > 0) continue;
     SCOPED_TRACE(name_of_run(id));
     const Series series = by_hand(grid, id);
     expect_same({{name_of_run(id), series}}, results);
     // Whoever keeps the first error for ever sees other re-initialisations.
-    decided += !same_row(series, 1, by_hand(grid, id, false), 1);
+    if (decided == 0) decided += !same_row(series, 1, by_hand(grid, id, false), 1);
   }
   EXPECT_GT(decided, 0) << "no run whose bits depend on when the validation error was renewed: this proves nothing";
 }
@@ -393,8 +395,14 @@ TEST(Runner, ReproducesTheGoldenSeries) {
     double rows[3][3];
   };
   const Golden golden[] = {
-      {"NAU", "sub", 6, {{1.546296, 12.84465, 0.411523}, {0.149165, 2.487608, 0.0467057}, {0.0996915, 1.662357, 0.219430}}},
-      {"iNALU", "mul", 4, {{1.746466, 294.6907, 0.457924}, {0.709209, 185.9764, 0.141881}, {0.182650, 61.93465, 0.149623}}},
+      {"NAU",
+       "sub",
+       6,
+       {{1.546296, 12.84465, 0.411523}, {0.149165, 2.487608, 0.0467057}, {0.0996915, 1.662357, 0.219430}}},
+      {"iNALU",
+       "mul",
+       4,
+       {{1.746466, 294.6907, 0.457924}, {0.709209, 185.9764, 0.141881}, {0.182650, 61.93465, 0.149623}}},
   };
   for (const Golden& g : golden) {
     SCOPED_TRACE(g.module);
@@ -423,7 +431,7 @@ TEST(Runner, StopsEarlyAndGivesOnlyWholeRuns) {
   settings.stop = &stop;
   Results stored;
   settings.finished = [&](const FinishedRuns& finished) -> Status {
-    for (const Run& run : finished.runs) stored.emplace(name_of_run(run.id), run.series);
+    for (const nalm::Run& run : finished.runs) stored.emplace(name_of_run(run.id), run.series);
     stop = true;
     return Done{};
   };

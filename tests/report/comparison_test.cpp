@@ -49,6 +49,7 @@ Results exact_results(std::string_view modules = (*find_preset("primer"))->modul
       cell.range = range;
       cell.published = find_published(pair.module->name, pair.operation, name_of(range.train));
       EXPECT_TRUE(cell.published);
+      if (!cell.published) continue;
       set_successes(cell, cell.published->successes(), step_of(*cell.published));
       results.cells.push_back(cell);
     }
@@ -56,8 +57,8 @@ Results exact_results(std::string_view modules = (*find_preset("primer"))->modul
   return results;
 }
 
-// Moves the count of the first cells for which that is possible; gives how many.
-int shift(Results& results, int by, int cells, std::string_view module = "") {
+// Moves the count of the first cells for which that is possible.
+void shift(Results& results, int by, int cells, std::string_view module = "") {
   int shifted = 0;
   for (Cell& cell : results.cells) {
     if (shifted == cells) break;
@@ -68,10 +69,11 @@ int shift(Results& results, int by, int cells, std::string_view module = "") {
     set_successes(cell, wanted, step_of(*cell.published));
     ++shifted;
   }
-  EXPECT_EQ(shifted, cells);
-  return shifted;
+  ASSERT_EQ(shifted, cells);
 }
 
+// Its cells refer to the results, which must outlive it.
+Comparison compared(Results&&) = delete;
 Comparison compared(const Results& results) {
   Result<Comparison> comparison = compare_with_paper(results);
   EXPECT_TRUE(comparison.ok()) << complaint(comparison);
@@ -79,7 +81,8 @@ Comparison compared(const Results& results) {
 }
 
 TEST(Compare, ThePapersOwnCountsAgree) {
-  const Comparison comparison = compared(exact_results());
+  const Results results = exact_results();
+  const Comparison comparison = compared(results);
   EXPECT_TRUE(comparison.agrees());
   EXPECT_EQ(comparison.cells.size(), 207u);
   EXPECT_EQ(comparison.equal, 207);
@@ -98,7 +101,7 @@ TEST(Compare, ThePapersOwnCountsAgree) {
 TEST(Compare, OneRunMoreOrLessIsAllowed) {
   for (const int by : {-1, 1}) {
     Results results = exact_results("NAU,NMU");
-    shift(results, by, 1, by < 0 ? "NMU" : "NMU");
+    shift(results, by, 1, "NMU");
     const Comparison comparison = compared(results);
     EXPECT_TRUE(comparison.agrees()) << print(comparison, false);
     EXPECT_EQ(comparison.outside, 0);
@@ -147,7 +150,8 @@ TEST(Compare, MostCellsMustBeEqual) {
   }
   Results results = exact_results();
   shift(results, -1, 9);
-  EXPECT_TRUE(contains(print(compared(results), false), "only 162 of 171 reproducible cells are equal, and 163 should be"));
+  EXPECT_TRUE(
+      contains(print(compared(results), false), "only 162 of 171 reproducible cells are equal, and 163 should be"));
 }
 
 TEST(Compare, AFewCellsHaveNoShareOfEqualOnes) {
@@ -175,7 +179,8 @@ TEST(Compare, SolvedAtMustBeEqualInNineOfTenCells) {
 }
 
 TEST(Compare, ShowsAllCellsIfAsked) {
-  const Comparison comparison = compared(exact_results("NMU"));
+  const Results results = exact_results("NMU");
+  const Comparison comparison = compared(results);
   const std::string text = print(comparison, true);
   for (const TaskRange& range : paper_ranges()) EXPECT_TRUE(contains(text, name_of(range.train))) << text;
 }

@@ -170,8 +170,9 @@ TEST(JsonTable, HasEveryCellAndEveryRun) {
     EXPECT_EQ(cell["threshold"], 1.0 / 3);
     EXPECT_EQ(cell["solved_at"]["value"].is_null(), std::isnan(wanted.summary.solved_at.value));
     EXPECT_EQ(cell["solved_at"]["lo"].is_null(), std::isnan(wanted.summary.solved_at.lo));
-    if (!std::isnan(wanted.summary.solved_at.value))
+    if (!std::isnan(wanted.summary.solved_at.value)) {
       EXPECT_EQ(cell["solved_at"]["value"], wanted.summary.solved_at.value);
+    }
     ASSERT_EQ(cell["seeds"].size(), 4u);
     for (std::size_t run = 0; run < 4; ++run) {
       const nlohmann::json& one = cell["seeds"][run];
@@ -181,7 +182,9 @@ TEST(JsonTable, HasEveryCellAndEveryRun) {
       EXPECT_EQ(one["solved_at"].is_null(), !success);
       EXPECT_EQ(one["test_mse"].is_null(), run == 2);
       EXPECT_EQ(one.contains("failure"), !success);
-      if (!success) EXPECT_EQ(one["failure"]["detail"], "W[2] = -0.98 instead of 1");
+      if (!success) {
+        EXPECT_EQ(one["failure"]["detail"], "W[2] = -0.98 instead of 1");
+      }
     }
   }
 }
@@ -212,16 +215,18 @@ TEST(TerminalTable, ShowsEveryCellInColumns) {
   EXPECT_FALSE(contains(text, "missing")) << text;
   for (const std::string& line : lines_of(text)) EXPECT_FALSE(line.ends_with(' ')) << line;
   results.missing = 7;
-  EXPECT_TRUE(contains(print_table(results, TableFormat::Terminal), "7 runs are missing: the benchmark is not finished"));
+  EXPECT_TRUE(
+      contains(print_table(results, TableFormat::Terminal), "7 runs are missing: the benchmark is not finished"));
 }
 
 TEST(Overview, CountsSolvedRuns) {
   const std::string text = print_overview(results_of());
-  EXPECT_TRUE(contains(text, "Multiplication: runs solved\n"
-                             "range        NAC*  NMU\n"
-                             "U[-20,-10)    0/4  4/4\n"
-                             "U[1,2)        1/4  4/4\n"
-                             "U[1.1,1.2)    2/4  3/4\n"))
+  EXPECT_TRUE(contains(text,
+                       "Multiplication: runs solved\n"
+                       "range       NAC*  NMU\n"
+                       "U[-20,-10)   0/4  4/4\n"
+                       "U[1,2)       1/4  4/4\n"
+                       "U[1.1,1.2)   2/4  3/4\n"))
       << text;
 }
 
@@ -244,7 +249,9 @@ TEST(LatexTable, IsBalanced) {
   bool first = true;
   for (const std::string& line : lines_of(text)) {
     // A bare per cent sign would swallow the rest of its line; only the first line means that.
-    if (!first) EXPECT_EQ(count(line, "%"), count(line, "\\%")) << line;
+    if (!first) {
+      EXPECT_EQ(count(line, "%"), count(line, "\\%")) << line;
+    }
     first = false;
     EXPECT_EQ(count(line, "$") % 2, 0u) << line;
     if (!line.ends_with("\\\\")) continue;
@@ -279,9 +286,11 @@ TEST(LatexTable, TheBestOfAModuleIsBoldTiesIncluded) {
   EXPECT_TRUE(contains(text, "\nNAC$_{+}$ & ")) << text;
 }
 
+// 9960 is not 10.0 times a thousand.
 TEST(LatexTable, NumbersHaveOneDigitBeforeThePoint) {
   Results results = results_of();
-  results.cells = {cell_of("NMU", Operation::Multiply, 6, summary_of(4, {9960, 9000, 10920}, {9.99e-6, 1e-6, 1.999e-5}))};
+  results.cells = {
+      cell_of("NMU", Operation::Multiply, 6, summary_of(4, {9960, 9000, 10920}, {9.99e-6, 1e-6, 1.999e-5}))};
   const std::string text = print_table(results, TableFormat::Latex);
   EXPECT_FALSE(contains(text, "10.0 \\cdot")) << text;
   EXPECT_TRUE(contains(text, "1.0 \\cdot 10^{4}")) << text;
@@ -290,26 +299,30 @@ TEST(LatexTable, NumbersHaveOneDigitBeforeThePoint) {
 
 // ---- the series ----------------------------------------------------------------------------------------------------
 
-class Series : public testing::Test {
+class SeriesFile : public testing::Test {
  protected:
-  Series() {
+  SeriesFile() {
     std::string pattern = (fs::temp_directory_path() / "nalm-series-XXXXXX").string();
     folder_ = mkdtemp(pattern.data());
   }
-  ~Series() override { fs::remove_all(folder_); }
+  ~SeriesFile() override { fs::remove_all(folder_); }
   fs::path folder_;
 };
 
-TEST_F(Series, ReadsBackToTheSameBits) {
+TEST_F(SeriesFile, ReadsBackToTheSameBits) {
   Grid grid;
   grid.pairs = {{*find_module("NAC*"), Operation::Multiply}};
   grid.ranges = {paper_ranges()[5]};
   grid.seeds = {4294967295u};
-  const float errors[] = {0.1f, 1.0f / 3, 16777217.0f, std::numeric_limits<float>::denorm_min(),
-                          std::numeric_limits<float>::max(), std::numeric_limits<float>::infinity(),
+  const float errors[] = {0.1f,
+                          1.0f / 3,
+                          16777217.0f,
+                          std::numeric_limits<float>::denorm_min(),
+                          std::numeric_limits<float>::max(),
+                          std::numeric_limits<float>::infinity(),
                           std::numeric_limits<float>::quiet_NaN()};
   FinishedRuns finished;
-  Run run{runs_of(grid).front(), resolve_recipe(grid, grid.pairs[0]), {}};
+  nalm::Run run{runs_of(grid).front(), resolve_recipe(grid, grid.pairs[0]), {}};
   for (std::size_t k = 0; k < 7; ++k) {
     run.series.steps.push_back(static_cast<long>(k));
     run.series.validation_mse.push_back(errors[k]);
@@ -330,7 +343,8 @@ TEST_F(Series, ReadsBackToTheSameBits) {
   ASSERT_EQ(lines.size(), 8u);
   EXPECT_EQ(lines[0], "module,operation,range,seed,step,validation_mse,test_mse,sparsity_error");
   for (std::size_t k = 0; k < 7; ++k) {
-    EXPECT_TRUE(lines[k + 1].starts_with("NAC*,mul,\"U[0.1,0.2)\",4294967295," + std::to_string(k) + ",")) << lines[k + 1];
+    EXPECT_TRUE(lines[k + 1].starts_with("NAC*,mul,\"U[0.1,0.2)\",4294967295," + std::to_string(k) + ","))
+        << lines[k + 1];
     const std::vector<std::string> cells = cells_of(lines[k + 1]);
     ASSERT_EQ(cells.size(), 8u);
     const auto expect_float = [](const std::string& text, float wanted) {
@@ -347,7 +361,7 @@ TEST_F(Series, ReadsBackToTheSameBits) {
   EXPECT_TRUE(contains(lines[1], ",0.1,nan,0.1")) << lines[1];  // the shortest text, and NaN as nan
 }
 
-TEST_F(Series, AFileThatCannotBeWrittenIsNamed) {
+TEST_F(SeriesFile, AFileThatCannotBeWrittenIsNamed) {
   Grid grid;
   grid.pairs = {{*find_module("NMU"), Operation::Multiply}};
   grid.ranges = {paper_ranges()[5]};

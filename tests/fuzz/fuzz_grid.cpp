@@ -1,0 +1,117 @@
+// Any bytes as what chooses runs, and as what the store keeps about them: nothing crashes, a refusal says why, and what
+// can be read prints as a text that reads back as the same.
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/grid.hpp"
+
+namespace {
+
+using namespace nalm;
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+template <class T>
+bool readable(const Result<T>& result) {
+  if (!result) require(!result.error().message.empty());
+  return result.ok();
+}
+
+bool same(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
+
+bool same(const Range& a, const Range& b) {
+  if (a.second.has_value() != b.second.has_value()) return false;
+  const bool first = same(a.lo, b.lo) && same(a.hi, b.hi);
+  return first && (!a.second || (same(a.second->lo, b.second->lo) && same(a.second->hi, b.second->hi)));
+}
+
+void check_range(std::string_view text) {
+  const Result<Range> range = parse_range(text);
+  if (!readable(range)) return;
+  require(range->lo < range->hi);
+  const Result<Range> again = parse_range(name_of(*range));
+  require(again.ok() && same(*again, *range));
+}
+
+// Both halves: training ranges, and test ranges after a line's end.
+void check_ranges(std::string_view text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const auto ranges = parse_ranges(text.substr(0, end), text.substr(std::min(end + 1, text.size())));
+  if (!readable(ranges)) return;
+  require(!ranges->empty());
+  std::string train, test;
+  for (const TaskRange& range : *ranges) {
+    require(!range.train.second);
+    train += (train.empty() ? "" : ",") + name_of(range.train);
+    test += (test.empty() ? "" : ",") + name_of(range.test);
+  }
+  const auto again = parse_ranges(train, test);
+  require(again.ok() && again->size() == ranges->size());
+  for (std::size_t k = 0; k < ranges->size(); ++k)
+    require(same((*again)[k].train, (*ranges)[k].train) && same((*again)[k].test, (*ranges)[k].test));
+}
+
+void check_seeds(std::string_view text) {
+  // A few characters may ask for a million seeds, which is right, but slow.
+  if (std::count(text.begin(), text.end(), '.') > 4) return;
+  const auto seeds = parse_seeds(text);
+  if (!readable(seeds)) return;
+  require(!seeds->empty());
+  if (seeds->size() > 1000) return;
+  std::string list;
+  for (const std::uint32_t seed : *seeds) list += (list.empty() ? "" : ",") + std::to_string(seed);
+  const auto again = parse_seeds(list);
+  require(again.ok() && *again == *seeds);
+}
+
+void check_names(std::string_view text) {
+  if (const auto operations = parse_operations(text); readable(operations)) {
+    std::string list;
+    for (const Operation operation : *operations) list += (list.empty() ? "" : ",") + std::string(name_of(operation));
+    const auto again = parse_operations(list);
+    require(again.ok() && *again == *operations);
+  }
+  if (const auto modules = parse_modules(text); readable(modules)) {
+    std::string list;
+    for (const ModuleInfo* module : *modules) list += (list.empty() ? "" : ",") + std::string(module->name);
+    const auto again = parse_modules(list);
+    require(again.ok() && *again == *modules);
+  }
+  if (readable(find_preset(text))) require((*find_preset(text))->name == text);
+}
+
+void check_json(std::string_view text) {
+  if (const Result<Grid> grid = grid_from_json(text); readable(grid)) {
+    const std::string printed = to_json(*grid);
+    const Result<Grid> again = grid_from_json(printed);
+    require(again.ok() && to_json(*again) == printed);
+    require(again->pairs == grid->pairs && again->seeds == grid->seeds && again->inputs == grid->inputs);
+    require(again->log_every == grid->log_every && again->iterations == grid->iterations);
+  }
+  if (const Result<Recipe> recipe = recipe_from_json(text); readable(recipe)) {
+    const std::string printed = to_json(*recipe);
+    const Result<Recipe> again = recipe_from_json(printed);
+    require(again.ok() && to_json(*again) == printed);
+    require(again->iterations == recipe->iterations && again->batch == recipe->batch);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view input(reinterpret_cast<const char*>(data), size);
+  check_range(input);
+  check_ranges(input);
+  check_seeds(input);
+  check_names(input);
+  check_json(input);
+  return 0;
+}
