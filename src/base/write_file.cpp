@@ -14,6 +14,7 @@ FileWriter::FileWriter(std::string path) : path_(std::move(path)), temporary_(pa
   is_special_ = std::filesystem::exists(path_, ignored) && !std::filesystem::is_regular_file(path_, ignored);
   errno = 0;
   if (!is_special_) file_.open(temporary_, std::ios::binary | std::ios::trunc);
+  open_error_ = errno;
 }
 
 FileWriter::~FileWriter() {
@@ -25,7 +26,7 @@ FileWriter::~FileWriter() {
 Status FileWriter::begun() const {
   if (is_special_) return Error{path_ + ": not written, because this is not a regular file."};
   if (!file_.is_open())
-    return Error{fmt::format("{}: the file cannot be written ({}); nothing was changed.", path_, std::strerror(errno))};
+    return Error{fmt::format("{}: the file cannot be written ({}); nothing was changed.", path_, std::strerror(open_error_))};
   return Done{};
 }
 

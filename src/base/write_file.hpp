@@ -26,6 +26,7 @@ class FileWriter {
   std::string path_, temporary_;
   bool is_special_;  // such as /dev/stdout, which cannot be replaced
   std::ofstream file_;
+  int open_error_ = 0;  // errno
 };
 
 Status write_file(const std::string& path, std::string_view text);

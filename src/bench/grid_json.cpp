@@ -1,6 +1,7 @@
 // Grids and recipes as JSON text: what the store keeps so that a benchmark can be resumed and repeated.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "bench/grid.hpp"
@@ -19,8 +20,9 @@ auto parsed(std::string_view text, std::string_view what, F f) -> Result<decltyp
   }
 }
 
+constexpr const char* kinds[] = {"sparsity", "saturate", "l1"};  // in the order of Regulariser::Kind
+
 json to_value(const Regulariser& r) {
-  static constexpr const char* kinds[] = {"sparsity", "saturate", "l1"};
   json value{{"kind", kinds[static_cast<int>(r.kind)]}, {"strength", r.strength}};
   if (r.kind != Regulariser::Kind::L1) value["start"] = r.start;
   if (r.kind == Regulariser::Kind::Sparsity) value["end"] = r.end;
@@ -32,9 +34,9 @@ json to_value(const Regulariser& r) {
 Regulariser regulariser_from(const json& value) {
   Regulariser r;
   const std::string kind = value.at("kind");
-  r.kind = kind == "sparsity"   ? Regulariser::Kind::Sparsity
-           : kind == "saturate" ? Regulariser::Kind::Saturate
-                                : Regulariser::Kind::L1;
+  const auto known = std::find(std::begin(kinds), std::end(kinds), kind);
+  if (known == std::end(kinds)) throw json::other_error::create(501, "unknown regulariser " + kind, nullptr);
+  r.kind = static_cast<Regulariser::Kind>(known - std::begin(kinds));
   r.strength = value.at("strength");
   r.start = value.value("start", 0.0);
   r.end = value.value("end", 0.0);
@@ -132,6 +134,8 @@ Result<Grid> grid_from_json(std::string_view text) {
       if (!test) return test.error();
       grid.ranges.push_back({*train, *test});
     }
+    if (grid.inputs < 2 || grid.log_every < 1 || grid.pairs.empty() || grid.ranges.empty() || grid.seeds.empty())
+      return Error{"the stored settings cannot be read: they describe no benchmark."};
     if (value->contains("iterations")) grid.iterations = (*value)["iterations"].get<long>();
     if (value->contains("learning_rate")) grid.learning_rate = (*value)["learning_rate"].get<double>();
   } catch (const json::exception& e) {

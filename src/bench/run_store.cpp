@@ -274,6 +274,10 @@ Result<RunStore> RunStore::resume(const std::string& folder) {
   Result<FileLock> lock = FileLock::take(folder);
   if (!lock) return lock.error();
   state->lock = std::move(*lock);
+  if (std::error_code error; fs::file_size(state->file(), error) == 0) {
+    return Error{fmt::format("{} was left before anything was stored in it; start again with \"nalm bench --out {}\".",
+                             folder, folder)};
+  }
   if (Status opened = state->open(SQLITE_OPEN_READWRITE); !opened) return opened.error();
   if (Status done = execute(state->db.get(), "PRAGMA synchronous = FULL"); !done) return done.error();
   if (Status done = state->check_format(); !done) return done.error();
