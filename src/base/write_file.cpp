@@ -26,7 +26,8 @@ FileWriter::~FileWriter() {
 Status FileWriter::begun() const {
   if (is_special_) return Error{path_ + ": not written, because this is not a regular file."};
   if (!file_.is_open())
-    return Error{fmt::format("{}: the file cannot be written ({}); nothing was changed.", path_, std::strerror(open_error_))};
+    return Error{
+        fmt::format("{}: the file cannot be written ({}); nothing was changed.", path_, std::strerror(open_error_))};
   return Done{};
 }
 
