@@ -159,8 +159,10 @@ Status execute(sqlite3* db, const char* sql) {
 }
 
 // What makes a run unique within a store.
-using Key = std::tuple<std::string_view, Operation, std::string, std::uint32_t>;
-Key key_of(const RunId& id) { return {id.module->name, id.operation, name_of(id.range.train), id.seed}; }
+using Key = std::tuple<std::string, std::string, std::string, long long>;
+Key key_of(const RunId& id) {
+  return {std::string(id.module->name), std::string(name_of(id.operation)), name_of(id.range.train), id.seed};
+}
 
 }  // namespace
 
@@ -375,17 +377,14 @@ Result<std::vector<RunId>> RunStore::missing() const {
   if (!about) return about.error();
   Result<Statement> query = Statement::prepare(state_->db.get(), "SELECT module, operation, range, seed FROM runs");
   if (!query) return query.error();
-  std::set<std::tuple<std::string, std::string, std::string, long long>> stored;
+  std::set<Key> stored;
   int code;
   while ((code = query->step()) == SQLITE_ROW)
     stored.emplace(query->text(0), query->text(1), query->text(2), query->number(3));
   if (code != SQLITE_DONE) return explain_error(state_->db.get(), code, state_->file());
   std::vector<RunId> missing;
-  for (const RunId& id : runs_of(about->grid)) {
-    const std::tuple<std::string, std::string, std::string, long long> key{id.module->name, name_of(id.operation),
-                                                                           name_of(id.range.train), id.seed};
-    if (!stored.contains(key)) missing.push_back(id);
-  }
+  for (const RunId& id : runs_of(about->grid))
+    if (!stored.contains(key_of(id))) missing.push_back(id);
   return missing;
 }
 

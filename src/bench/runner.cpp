@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
-#include <map>
 #include <mutex>
 #include <new>
 #include <optional>

@@ -1,5 +1,6 @@
 // What people type to choose runs, what it means, and how the store remembers it.
 #include "bench/grid.hpp"
+#include "words.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,13 +14,6 @@
 
 namespace nalm {
 namespace {
-
-template <class T>
-std::string complaint(const Result<T>& result) {
-  return result ? "" : result.error().message;
-}
-
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 bool same_bits(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
 

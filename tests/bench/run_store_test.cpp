@@ -1,5 +1,6 @@
 // The store keeps every bit, and loses nothing: not to a second writer, a failure in the middle or a full disk.
 #include "bench/run_store.hpp"
+#include "words.hpp"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -24,13 +25,6 @@ namespace nalm {
 namespace {
 
 namespace fs = std::filesystem;
-
-template <class T>
-std::string complaint(const Result<T>& result) {
-  return result ? "" : result.error().message;
-}
-
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 Grid small_grid() {
   Grid grid;

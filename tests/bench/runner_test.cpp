@@ -21,14 +21,10 @@
 #include "base/aligned.hpp"
 #include "simd/dispatch.hpp"
 #include "train/bundle.hpp"
+#include "words.hpp"
 
 namespace nalm {
 namespace {
-
-template <class T>
-std::string complaint(const Result<T>& result) {
-  return result ? "" : result.error().message;
-}
 
 std::string name_of_run(const RunId& id) {
   return std::string(id.module->name) + " " + std::string(name_of(id.operation)) + " " + name_of(id.range.train) + " " +

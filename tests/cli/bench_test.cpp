@@ -24,28 +24,14 @@
 #include <vector>
 
 #include "bench/run_store.hpp"
+#include "cli/program.hpp"
 #include "report/page.hpp"
 
 namespace nalm {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
-
-struct Outcome {
-  int exit_code = -1;  // minus the signal, if one ended it
-  std::string out, err;
-};
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-void expect_refused(const Outcome& run, const std::vector<std::string>& parts) {
-  EXPECT_EQ(run.exit_code, 2) << run.err;
-  EXPECT_EQ(run.out, "");
-  EXPECT_TRUE(run.err.starts_with("nalm: ")) << run.err;
-  for (const std::string& part : parts) EXPECT_TRUE(contains(run.err, part)) << part << " is not in " << run.err;
-}
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -54,29 +40,8 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-class BenchCli : public testing::Test {
+class BenchCli : public ProgramTest {
  protected:
-  BenchCli() {
-    std::string pattern = (fs::temp_directory_path() / "nalm-bench-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-  }
-  ~BenchCli() override { fs::remove_all(folder_); }
-
-  static std::string text_of(const fs::path& path) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-  }
-
-  // Arguments as in a shell; the working folder is the temporary one.
-  Outcome program(const std::string& arguments, const std::string& settings = "NALM_SIMD=") {
-    const fs::path out = folder_ / ".out", err = folder_ / ".err";
-    const std::string command = "cd '" + folder_.string() + "' && " + settings + " '" NALM_PROGRAM "' " + arguments +
-                                " > '" + out.string() + "' 2> '" + err.string() + "'";
-    const int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), text_of(out), text_of(err)};
-  }
-
   // Six runs of which two succeed; a few hundredths of a second.
   static constexpr const char* small = "bench --modules NAU,NMU --ranges 6 --seeds 0..1 --iterations 4000";
 
@@ -103,8 +68,7 @@ class BenchCli : public testing::Test {
   Outcome finish(pid_t child) {
     int status = 0;
     waitpid(child, &status, 0);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), text_of(folder_ / ".out"),
-            text_of(folder_ / ".err")};
+    return {exit_code_of(status), text_of(folder_ / ".out"), text_of(folder_ / ".err")};
   }
 
   std::size_t stored(const std::string& name) {
@@ -113,8 +77,6 @@ class BenchCli : public testing::Test {
     const Result<std::size_t> count = store->run_count();
     return count ? *count : 0;
   }
-
-  fs::path folder_;
 };
 
 // ---- bench ---------------------------------------------------------------------------------------------------------

@@ -1,66 +1,25 @@
 // The program as its users see it: what it prints, and its exit codes.
-#include <gtest/gtest.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
+
+#include "cli/program.hpp"
 
 namespace nalm {
 namespace {
 
-namespace fs = std::filesystem;
-
-struct Outcome {
-  int exit_code = -1;
-  std::string out, err;
-};
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-// One sentence on standard error, and nothing on standard output.
 void expect_refused(const Outcome& run, const std::string& part) {
-  EXPECT_EQ(run.exit_code, 2) << run.err;
-  EXPECT_EQ(run.out, "");
-  EXPECT_TRUE(run.err.starts_with("nalm: ")) << run.err;
-  EXPECT_TRUE(contains(run.err, part)) << run.err;
+  nalm::expect_refused(run, std::vector<std::string>{part});
 }
 
-class Cli : public testing::Test {
+class Cli : public ProgramTest {
  protected:
-  Cli() {
-    std::string pattern = (fs::temp_directory_path() / "nalm-cli-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-  }
-  ~Cli() override { fs::remove_all(folder_); }
-
-  static std::string text_of(const fs::path& path) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-  }
-
   void write(const std::string& name, const std::string& text) { std::ofstream(folder_ / name) << text; }
-
-  // Arguments as in a shell; the working folder is the temporary one. Settings go in front, such as NALM_SIMD=scalar.
-  Outcome program(const std::string& arguments, const std::string& settings = "NALM_SIMD=") {
-    const fs::path out = folder_ / ".out", err = folder_ / ".err";
-    const std::string command = "cd '" + folder_.string() + "' && " + settings + " '" NALM_PROGRAM "' " + arguments +
-                                " > '" + out.string() + "' 2> '" + err.string() + "'";
-    const int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(out), text_of(err)};
-  }
 
   void write_nau() {
     write("nau.json", R"({"format":"nalm-model","version":1,"columns":["unit price","b"],"layers":[)"
                       R"({"module":"NAU","inputs":2,"outputs":1,"parameters":{"W":[[1],[-0.1]]}}]})");
   }
-
-  fs::path folder_;
 };
 
 // ---- help ----------------------------------------------------------------------------------------------------------

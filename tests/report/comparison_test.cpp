@@ -1,5 +1,6 @@
 // When results agree with the paper: the limits, on cells made by hand.
 #include "report/comparison.hpp"
+#include "words.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,13 +10,6 @@
 
 namespace nalm {
 namespace {
-
-template <class T>
-std::string complaint(const Result<T>& result) {
-  return result ? "" : result.error().message;
-}
-
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 // So many of 25 runs solved, all at the same step.
 void set_successes(Cell& cell, int successes, double solved_at) {

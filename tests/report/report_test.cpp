@@ -16,14 +16,13 @@
 
 #include "report/figures.hpp"
 #include "report/page.hpp"
+#include "words.hpp"
 
 namespace nalm {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
 std::size_t count(std::string_view text, std::string_view part) {
   std::size_t found = 0;

@@ -1,5 +1,6 @@
 // Tables as text: other programs can read them, and they say what the results say.
 #include "report/tables.hpp"
+#include "words.hpp"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -23,8 +24,6 @@ namespace {
 namespace fs = std::filesystem;
 
 const double none = std::nan("");
-
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 std::size_t count(std::string_view text, std::string_view part) {
   std::size_t found = 0;

@@ -1,4 +1,5 @@
 #include "simd/dispatch.hpp"
+#include "words.hpp"
 
 #include <gtest/gtest.h>
 
@@ -38,8 +39,6 @@ const Target& widest_supported() {
   }
   return targets().back();
 }
-
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 TEST(Targets, AreListedWidestFirst) {
   ASSERT_FALSE(targets().empty());

@@ -1,0 +1,62 @@
+// The program, run in a temporary folder of the test's own.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "words.hpp"
+
+namespace nalm {
+
+namespace fs = std::filesystem;
+
+struct Outcome {
+  int exit_code = -1;  // minus the signal, if one ended it
+  std::string out, err;
+};
+
+inline int exit_code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status); }
+
+// One sentence on standard error with all of these parts, and nothing on standard output.
+inline void expect_refused(const Outcome& run, const std::vector<std::string>& parts) {
+  EXPECT_EQ(run.exit_code, 2) << run.err;
+  EXPECT_EQ(run.out, "");
+  EXPECT_TRUE(run.err.starts_with("nalm: ")) << run.err;
+  for (const std::string& part : parts) EXPECT_TRUE(contains(run.err, part)) << part << " is not in " << run.err;
+}
+
+class ProgramTest : public testing::Test {
+ protected:
+  ProgramTest() {
+    std::string pattern = (fs::temp_directory_path() / "nalm-cli-XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+  }
+  ~ProgramTest() override { fs::remove_all(folder_); }
+
+  static std::string text_of(const fs::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  }
+
+  // Arguments as in a shell; the working folder is the temporary one. Settings go in front, such as NALM_SIMD=scalar.
+  Outcome program(const std::string& arguments, const std::string& settings = "NALM_SIMD=") {
+    const fs::path out = folder_ / ".out", err = folder_ / ".err";
+    const std::string command = "cd '" + folder_.string() + "' && " + settings + " '" NALM_PROGRAM "' " + arguments +
+                                " > '" + out.string() + "' 2> '" + err.string() + "'";
+    const int status = std::system(command.c_str());
+    return {exit_code_of(status), text_of(out), text_of(err)};
+  }
+
+  fs::path folder_;
+};
+
+}  // namespace nalm
