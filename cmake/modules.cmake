@@ -1,33 +1,42 @@
 # nalm/modules/modules.list is the registry: one line per module. From it come, for each module, one source without SIMD
 # and one per instruction set, and the list that the program walks.
 
-# Reads the lines "header type" of a list file into <headers> and <types>.
-function(nalm_read_module_list list_file headers types)
+# Reads the lines "header type [type]" of a list file into <headers>, <types> and <kernels>: the third word is the type
+# whose kernels serve this one too.
+function(nalm_read_module_list list_file headers types kernels)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list_file})
   file(STRINGS ${list_file} lines REGEX "^[^#]")
   foreach(line ${lines})
-    if(NOT line MATCHES "^([^ ]+) +([A-Za-z0-9_]+)$")
+    if(NOT line MATCHES "^([^ ]+) +([A-Za-z0-9_]+)( +([A-Za-z0-9_]+))?$")
       message(FATAL_ERROR "${list_file}: \"${line}\" should be a header and a type, such as: nau.hpp Nau")
     endif()
     list(APPEND found_headers ${CMAKE_MATCH_1})
     list(APPEND found_types ${CMAKE_MATCH_2})
+    if(CMAKE_MATCH_4)
+      list(APPEND found_kernels ${CMAKE_MATCH_4})
+    else()
+      list(APPEND found_kernels ${CMAKE_MATCH_2})
+    endif()
   endforeach()
   set(${headers} ${found_headers} PARENT_SCOPE)
   set(${types} ${found_types} PARENT_SCOPE)
+  set(${kernels} ${found_kernels} PARENT_SCOPE)
 endfunction()
 
 # nalm_add_modules(<prefix> <list file> [<list file of modules that are compiled elsewhere>...])
 # gives object libraries with the modules of the first list, their names in <prefix>_objects, and <prefix>_registry with
 # the list of all of them.
 function(nalm_add_modules prefix list_file)
-  nalm_read_module_list(${list_file} headers types)
+  nalm_read_module_list(${list_file} headers types kernel_types)
   set(plain "")
   set(kernels "")
-  foreach(header type IN ZIP_LISTS headers types)
+  foreach(header type kernel_type IN ZIP_LISTS headers types kernel_types)
     configure_file(${PROJECT_SOURCE_DIR}/cmake/module.cpp.in ${prefix}/${type}.cpp @ONLY)
-    configure_file(${PROJECT_SOURCE_DIR}/cmake/kernels.cpp.in ${prefix}/${type}_kernels.cpp @ONLY)
     list(APPEND plain ${CMAKE_CURRENT_BINARY_DIR}/${prefix}/${type}.cpp)
-    list(APPEND kernels ${CMAKE_CURRENT_BINARY_DIR}/${prefix}/${type}_kernels.cpp)
+    if(type STREQUAL kernel_type)
+      configure_file(${PROJECT_SOURCE_DIR}/cmake/kernels.cpp.in ${prefix}/${type}_kernels.cpp @ONLY)
+      list(APPEND kernels ${CMAKE_CURRENT_BINARY_DIR}/${prefix}/${type}_kernels.cpp)
+    endif()
   endforeach()
   add_library(${prefix}_plain OBJECT ${plain})
   set(objects ${prefix}_plain)
@@ -38,7 +47,7 @@ function(nalm_add_modules prefix list_file)
 
   set(all_types "")
   foreach(other ${ARGN})
-    nalm_read_module_list(${other} other_headers other_types)
+    nalm_read_module_list(${other} other_headers other_types other_kernels)
     list(APPEND all_types ${other_types})
   endforeach()
   list(APPEND all_types ${types})

@@ -54,6 +54,7 @@ struct Start {
     XavierNormal,   // N(0, sqrt(2 / (rows + columns))) of the tensor's own last two axes
     Nau,            // U(-r, r), r = min(1/2, sqrt(6 / fan))
     Nac,            // U(-r, r), r such that the variance of tanh(.)sigmoid(.) is 2 / max(fan, 5)
+    Orthogonal,     // orthonormal rows or columns, whichever are fewer; a single value is 1 or -1
   };
   Kind kind = Kind::Constant;
   double a = 0, b = 0;
@@ -154,12 +155,16 @@ struct ModuleInfo {
   // What `prepare` computes for each input, or empty: the first steps, which depend on the input only. The engine
   // computes them once per batch for all modules that name the same.
   std::string_view prepared{};
+  // The formula it trains with, or empty where that is the one above: some modules train in another form than they are
+  // evaluated in. Such a module has train_forward, and its backward belongs to that.
+  std::string_view training_form{};
+  bool takes_noise = false;  // train_forward gets a random factor per input (Recipe::noise)
   std::span<const ParameterInfo> parameters{};
   std::span<const OptionInfo> options{};
   std::span<const Quantity> weights{};
   std::span<const Quantity> steps{};
   std::span<const Operation> operations{};  // of the single module task
-  Recipe (*recipe)(Operation) = nullptr;
+  Recipe (*recipe)(Operation, int inputs) = nullptr;
   bool truth_values = false;  // inputs are meant to lie in [0, 1]
   int outputs_multiple_of = 1;
   int path_option = -1;  // the option that says how many paths there are

@@ -42,17 +42,29 @@ struct Regulariser {
     Sparsity,  // strength * clip((e - start) / (end - start), 0, 1) * mean min(|w|, |1 - |w||)
     Saturate,  // strength * mean max(20 - |w|, 0), once e > start and while the last validation error is < 1 (iNALU)
     L1,        // strength * growth^floor(e / every), at most limit, times the sum of |w|
+    Unit,      // strength * ramp as for Sparsity * mean |1 - |w||: towards -1 and 1, never 0 (RealNPU-modified)
+    Grow,      // -strength * ramp as for Sparsity * mean w^2: away from 0, without end (MC-FC)
   };
   Kind kind = Kind::Sparsity;
   double strength = 0;
-  double start = 0;                         // Sparsity, Saturate: iteration
-  double end = 0;                           // Sparsity: iteration at which the full strength is reached
+  double start = 0;                         // all but L1: iteration
+  double end = 0;                           // Sparsity, Unit, Grow: iteration at which the full strength is reached
   double growth = 1, every = 0, limit = 0;  // L1
   std::string parameter;                    // one parameter by name; empty covers all of the layer
 
   static Regulariser sparsity(double strength, double start, double end, std::string parameter = {}) {
     Regulariser r;
     r.kind = Kind::Sparsity, r.strength = strength, r.start = start, r.end = end, r.parameter = std::move(parameter);
+    return r;
+  }
+  static Regulariser unit(double strength, double start, double end, std::string parameter = {}) {
+    Regulariser r = sparsity(strength, start, end, std::move(parameter));
+    r.kind = Kind::Unit;
+    return r;
+  }
+  static Regulariser grow(double strength, double start, double end) {
+    Regulariser r = sparsity(strength, start, end);
+    r.kind = Kind::Grow;
     return r;
   }
   static Regulariser saturate(double strength, double start) {
@@ -66,9 +78,40 @@ struct Regulariser {
     return r;
   }
 
-  // The factor in front of the mean (Sparsity, Saturate) or the sum (L1) at iteration e; Saturate's validation
-  // condition is the engine's business.
+  // Whether its strength rises from start to end.
+  bool has_ramp() const { return kind == Kind::Sparsity || kind == Kind::Unit || kind == Kind::Grow; }
+
+  // The factor in front of the mean or, for L1, the sum at iteration e; Saturate's validation condition is the engine's
+  // business.
   double coefficient(long e) const;
+};
+
+// What is minimised, besides regularisers: the mean over samples and outputs of one of these.
+struct Loss {
+  enum class Kind {
+    Squared,   // (y - t)^2
+    Huber,     // (y - t)^2 up to |y - t| = limit, and a straight line from there
+    Relative,  // ((y - t) / t)^2
+    Log,       // (ln|y| - ln|t|)^2: blind to signs; a sample with y = 0 or t = 0 has no say
+  };
+  Kind kind = Kind::Squared;
+  double limit = 1;  // Huber
+
+  static Loss huber(double limit) { return {Kind::Huber, limit}; }
+};
+
+// Random factors for modules that train with them (sNMU): fresh for every sample and input, uniform from lo to hi.
+struct Noise {
+  double lo = 1;
+  double hi = 5;
+  bool batch_adaptive = false;  // hi = lo + 1 / (standard deviation of all inputs in the batch) instead
+};
+
+// Several short trainings, and one that goes on: at iterations every, 2 every, ... the run starts afresh, and after
+// `count` tries it goes on from the parameters with the smallest validation error. The optimiser starts afresh each time.
+struct Restarts {
+  int count = 1;
+  long every = 5000;  // a multiple of 1000: validation errors are renewed so often
 };
 
 // iNALU: fresh parameters for a run whose validation error stays bad. The optimiser keeps its state.
@@ -85,6 +128,9 @@ struct Recipe {
   std::optional<double> clip_value;  // every gradient scalar into [-clip, clip], regularisers included
   std::optional<double> clip_norm;   // the gradient of all layers scaled down to this Euclidean norm
   std::optional<Reinitialise> reinitialise;
+  Loss loss;
+  std::optional<Noise> noise;
+  std::optional<Restarts> restarts;
   long iterations = 50000;
   int batch = 128;
 };

@@ -64,27 +64,12 @@ bool same(const Range& a, const Range& b) {
   return a.lo == b.lo && a.hi == b.hi && part(a).lo == part(b).lo && part(a).hi == part(b).hi;
 }
 
-// What the paper changes for more inputs (its appendix on redundant inputs).
-struct WideRecipe {
-  std::string_view module;
-  int inputs;
-  long iterations;
-  double ramp_start, ramp_end;
-};
-constexpr WideRecipe wide_recipes[] = {
-    {"NAU", 10, 100000, 50000, 75000},
-    {"NAU", 100, 100000, 50000, 75000},
-};
-
 }  // namespace
 
 Recipe resolve_recipe(const Grid& grid, const Pair& pair) {
-  Recipe recipe = pair.module->recipe(pair.operation);
-  for (const WideRecipe& wide : wide_recipes) {
-    if (wide.module != pair.module->name || wide.inputs != grid.inputs) continue;
-    recipe.iterations = wide.iterations;
-    for (Regulariser& r : recipe.regularisers)
-      if (r.kind == Regulariser::Kind::Sparsity) r.start = wide.ramp_start, r.end = wide.ramp_end;
+  Recipe recipe = pair.module->recipe(pair.operation, grid.inputs);
+  if (!grid.recipe_changes.empty()) {
+    if (Result<Recipe> changed = change_recipe(recipe, grid.recipe_changes)) recipe = std::move(*changed);
   }
   if (grid.iterations) recipe.iterations = *grid.iterations;
   if (grid.learning_rate) recipe.optimiser.set_learning_rate(*grid.learning_rate);

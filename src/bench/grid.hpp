@@ -29,12 +29,13 @@ struct Grid {
   long log_every = 1000;
   std::optional<long> iterations;       // otherwise the recipe's
   std::optional<double> learning_rate;  // otherwise the recipe's
+  std::string recipe_changes;           // JSON that is merged into every recipe (RFC 7396), or empty
 
   std::size_t run_count() const { return pairs.size() * ranges.size() * seeds.size(); }
 };
 
-// The recipe of a pair with this number of inputs: the module's own, the paper's for 10 and 100 inputs where it has
-// one, and the grid's changes. A change of the number of iterations never rescales a schedule.
+// The recipe of a pair with this number of inputs: the module's own, and the grid's changes, which have been checked
+// (change_recipe). A change of the number of iterations never rescales a schedule.
 Recipe resolve_recipe(const Grid& grid, const Pair& pair);
 
 // Every run, ordered by range, then seed, then pair.
@@ -81,5 +82,9 @@ std::string to_json(const Grid& grid);
 Result<Grid> grid_from_json(std::string_view text);
 std::string to_json(const Recipe& recipe);
 Result<Recipe> recipe_from_json(std::string_view text);
+
+// {"clip_norm": 1, "optimiser": {"learning_rate": 0.01}}: what is named is replaced, null removes, a list replaces the
+// whole list. Says which name or value is wrong.
+Result<Recipe> change_recipe(const Recipe& recipe, std::string_view changes);
 
 }  // namespace nalm

@@ -20,12 +20,22 @@ auto parsed(std::string_view text, std::string_view what, F f) -> Result<decltyp
   }
 }
 
-constexpr const char* kinds[] = {"sparsity", "saturate", "l1"};  // in the order of Regulariser::Kind
+constexpr const char* kinds[] = {"sparsity", "saturate", "l1", "unit", "grow"};  // in the order of Regulariser::Kind
+constexpr const char* losses[] = {"squared", "huber", "relative", "log"};        // in the order of Loss::Kind
+
+// The position of a name in a list of kinds.
+template <std::size_t N>
+int kind_of(const json& name, const char* const (&names)[N], const char* what) {
+  const std::string text = name;
+  const auto known = std::find(std::begin(names), std::end(names), text);
+  if (known == std::end(names)) throw json::other_error::create(501, fmt::format("unknown {} {}", what, text), nullptr);
+  return static_cast<int>(known - std::begin(names));
+}
 
 json to_value(const Regulariser& r) {
   json value{{"kind", kinds[static_cast<int>(r.kind)]}, {"strength", r.strength}};
   if (r.kind != Regulariser::Kind::L1) value["start"] = r.start;
-  if (r.kind == Regulariser::Kind::Sparsity) value["end"] = r.end;
+  if (r.has_ramp()) value["end"] = r.end;
   if (r.kind == Regulariser::Kind::L1) value["growth"] = r.growth, value["every"] = r.every, value["limit"] = r.limit;
   if (!r.parameter.empty()) value["parameter"] = r.parameter;
   return value;
@@ -33,10 +43,7 @@ json to_value(const Regulariser& r) {
 
 Regulariser regulariser_from(const json& value) {
   Regulariser r;
-  const std::string kind = value.at("kind");
-  const auto known = std::find(std::begin(kinds), std::end(kinds), kind);
-  if (known == std::end(kinds)) throw json::other_error::create(501, "unknown regulariser " + kind, nullptr);
-  r.kind = static_cast<Regulariser::Kind>(known - std::begin(kinds));
+  r.kind = static_cast<Regulariser::Kind>(kind_of(value.at("kind"), kinds, "regulariser"));
   r.strength = value.at("strength");
   r.start = value.value("start", 0.0);
   r.end = value.value("end", 0.0);
@@ -47,7 +54,59 @@ Regulariser regulariser_from(const json& value) {
   return r;
 }
 
+// The first name in changes that the result does not have, or nothing.
+std::string unknown_name(const json& changes, const json& result) {
+  for (const auto& [name, value] : changes.items()) {
+    if (value.is_null()) continue;
+    if (!result.contains(name)) return name;
+    if (!value.is_object()) continue;
+    if (const std::string inside = unknown_name(value, result[name]); !inside.empty()) return name + "." + inside;
+  }
+  return "";
+}
+
+// What cannot be trained, or nothing.
+std::string senseless(const Recipe& recipe) {
+  const double rate = recipe.optimiser.learning_rate();
+  if (!(rate > 0 && rate < 1e6)) return "learning_rate must be above 0, such as 0.001";
+  if (recipe.batch < 1 || recipe.batch > 1000000) return "batch must be a whole number from 1 to 1000000";
+  if (recipe.iterations < 0) return "iterations must not be negative";
+  if (recipe.clip_value && !(*recipe.clip_value > 0)) return "clip_value must be above 0, or null";
+  if (recipe.clip_norm && !(*recipe.clip_norm > 0)) return "clip_norm must be above 0, or null";
+  if (!(recipe.loss.limit > 0)) return "the limit of the huber loss must be above 0";
+  if (recipe.noise && !(recipe.noise->lo <= recipe.noise->hi)) return "noise.lo must not be above noise.hi";
+  if (recipe.restarts && (recipe.restarts->count < 1 || recipe.restarts->count > 1000000))
+    return "restarts.count must be a whole number from 1 to 1000000";
+  if (recipe.restarts && (recipe.restarts->every < 1 || recipe.restarts->every % 1000 != 0))
+    return "restarts.every must be a multiple of 1000, because validation errors are renewed so often";
+  return "";
+}
+
 }  // namespace
+
+Result<Recipe> change_recipe(const Recipe& recipe, std::string_view changes) {
+  const auto wrong = [&](std::string_view why) {
+    return Error{
+        fmt::format("the changes to the recipe cannot be used: {}; they look like "
+                    "{{\"clip_norm\": 1, \"optimiser\": {{\"learning_rate\": 0.01}}}}, and this is a whole recipe: {}.",
+                    why, to_json(recipe))};
+  };
+  json patch;
+  try {
+    patch = json::parse(changes);
+  } catch (const json::exception& e) {
+    return wrong(e.what());
+  }
+  if (!patch.is_object()) return wrong("they are not an object");
+  json merged = json::parse(to_json(recipe));
+  merged.merge_patch(patch);
+  Result<Recipe> result = recipe_from_json(merged.dump());
+  if (!result) return wrong(result.error().message);
+  if (const std::string name = unknown_name(patch, json::parse(to_json(*result))); !name.empty())
+    return wrong(fmt::format("\"{}\" is not known there", name));
+  if (const std::string why = senseless(*result); !why.empty()) return wrong(why);
+  return result;
+}
 
 std::string to_json(const Recipe& recipe) {
   json value{{"iterations", recipe.iterations}, {"batch", recipe.batch}};
@@ -75,6 +134,17 @@ std::string to_json(const Recipe& recipe) {
                              {"more_than", recipe.reinitialise->more_than},
                              {"error_above", recipe.reinitialise->error_above}};
   }
+  if (recipe.loss.kind != Loss::Kind::Squared) value["loss"]["kind"] = losses[static_cast<int>(recipe.loss.kind)];
+  if (recipe.loss.kind == Loss::Kind::Huber) value["loss"]["limit"] = recipe.loss.limit;
+  if (const auto& noise = recipe.noise) {
+    value["noise"]["lo"] = noise->lo;
+    if (noise->batch_adaptive) {
+      value["noise"]["batch_adaptive"] = true;
+    } else {
+      value["noise"]["hi"] = noise->hi;
+    }
+  }
+  if (recipe.restarts) value["restarts"] = {{"count", recipe.restarts->count}, {"every", recipe.restarts->every}};
   return value.dump();
 }
 
@@ -97,6 +167,17 @@ Result<Recipe> recipe_from_json(std::string_view text) {
       const json& r = value["reinitialise"];
       recipe.reinitialise = Reinitialise{r.at("every"), r.at("more_than"), r.at("error_above")};
     }
+    if (value.contains("loss")) {
+      const json& loss = value["loss"];
+      recipe.loss.kind = static_cast<Loss::Kind>(kind_of(loss.at("kind"), losses, "loss"));
+      if (recipe.loss.kind == Loss::Kind::Huber) recipe.loss.limit = loss.at("limit");
+    }
+    if (value.contains("noise")) {
+      const json& noise = value["noise"];
+      recipe.noise = Noise{noise.at("lo"), noise.value("hi", 5.0), noise.value("batch_adaptive", false)};
+    }
+    if (value.contains("restarts"))
+      recipe.restarts = Restarts{value["restarts"].at("count"), value["restarts"].at("every")};
     return recipe;
   });
 }
@@ -109,6 +190,7 @@ std::string to_json(const Grid& grid) {
     value["ranges"].push_back({{"train", name_of(range.train)}, {"test", name_of(range.test)}});
   if (grid.iterations) value["iterations"] = *grid.iterations;
   if (grid.learning_rate) value["learning_rate"] = *grid.learning_rate;
+  if (!grid.recipe_changes.empty()) value["recipe_changes"] = json::parse(grid.recipe_changes);
   return value.dump();
 }
 
@@ -138,6 +220,13 @@ Result<Grid> grid_from_json(std::string_view text) {
       return Error{"the stored settings cannot be read: they describe no benchmark."};
     if (value->contains("iterations")) grid.iterations = (*value)["iterations"].get<long>();
     if (value->contains("learning_rate")) grid.learning_rate = (*value)["learning_rate"].get<double>();
+    if (value->contains("recipe_changes")) {
+      grid.recipe_changes = (*value)["recipe_changes"].dump();
+      for (const Pair& pair : grid.pairs) {
+        const Recipe own = pair.module->recipe(pair.operation, grid.inputs);
+        if (const Result<Recipe> changed = change_recipe(own, grid.recipe_changes); !changed) return changed.error();
+      }
+    }
   } catch (const json::exception& e) {
     return Error{fmt::format("the stored settings cannot be read: {}.", e.what())};
   }

@@ -36,7 +36,7 @@ struct Task {
 };
 
 bool looks_at_validation(const Recipe& recipe) {
-  return recipe.reinitialise || std::any_of(recipe.regularisers.begin(), recipe.regularisers.end(),
+  return recipe.reinitialise || recipe.restarts || std::any_of(recipe.regularisers.begin(), recipe.regularisers.end(),
                                             [](const Regulariser& r) { return r.kind == Regulariser::Kind::Saturate; });
 }
 

@@ -22,7 +22,7 @@ namespace nalm::cli {
 namespace {
 
 struct Options {
-  std::string preset, modules, operations, ranges, test_ranges, seeds = "0..24", out, resume, series;
+  std::string preset, modules, operations, ranges, test_ranges, seeds = "0..24", out, resume, series, recipe;
   std::optional<long> iterations, log_every;
   std::optional<double> learning_rate;
   std::optional<long> inputs;
@@ -48,6 +48,7 @@ std::string command_of(const Options& o) {
   if (o.log_every) add("--log-every", std::to_string(*o.log_every));
   if (o.inputs) add("--inputs", std::to_string(*o.inputs));
   if (o.learning_rate) add("--learning-rate", fmt::format("{}", *o.learning_rate));
+  if (!o.recipe.empty()) command += fmt::format(" --recipe '{}'", o.recipe);
   return command;
 }
 
@@ -74,6 +75,12 @@ Result<Grid> grid_of(const Options& o, std::vector<std::string>& skipped) {
   grid.learning_rate = o.learning_rate;
   if (grid.learning_rate && !(*grid.learning_rate > 0 && *grid.learning_rate < 1e6))
     return Error{"--learning-rate must be above 0, such as 0.001."};
+  grid.recipe_changes = o.recipe;
+  for (const Pair& pair : grid.pairs) {
+    if (o.recipe.empty()) break;
+    const Recipe own = pair.module->recipe(pair.operation, grid.inputs);
+    if (const Result<Recipe> changed = change_recipe(own, o.recipe); !changed) return changed.error();
+  }
   if (o.log_every) grid.log_every = *o.log_every;
   for (const TaskRange& range : grid.ranges) {
     for (const Pair& pair : grid.pairs) {
@@ -243,6 +250,8 @@ void add_bench(Program& program) {
       .number("--log-every", o.log_every, 1, 1000000000, "Iterations between logged rows (1000)")
       .number("--inputs", o.inputs, 2, 10000, "Inputs, of which two are the operands (2)")
       .number("--learning-rate", o.learning_rate, "Learning rate instead of the recipe's")
+      .text("--recipe", o.recipe,
+            "Changes to every recipe, as JSON such as '{\"clip_norm\": 1}'; `nalm list NAME --json` shows a recipe")
       .number("--threads", o.threads, 0, 1024, "Threads; 0 uses all processors. Results are the same bits")
       .text("--out", o.out,
             fmt::format("Folder for the results; {} if not given. One with results is refused", default_folder))

@@ -18,15 +18,17 @@ int check(const std::vector<std::string>& names, const CheckSettings& settings) 
   if (chosen.empty()) chosen = all_modules();
   fmt::print(
       "Gradients against central differences, in double; errors relative to the largest gradient of the tensor.\n");
-  fmt::print("{:<9}{:<11}{:>12}{:>10}{:>10}  {}\n", "module", "parameter", "worst error", "compared", "at kinks", "");
+  const std::size_t width = module_column(chosen);
+  fmt::print("{:<{}}{:<11}{:>12}{:>10}{:>10}  {}\n", "module", width, "parameter", "worst error", "compared", "at kinks",
+             "");
   int failures = 0;
   for (const ModuleInfo* module : chosen) {
     const ModuleCheck result = check_gradients(*module, settings);
     bool first = true;
     for (const CheckedGradient& g : result.gradients) {
       const bool good = g.worst_error <= settings.tolerance && g.compared > 0;
-      fmt::print("{:<9}{:<11}{:>12.1e}{:>10}{:>10}  {}\n", first ? module->name : "", g.name, g.worst_error, g.compared,
-                 g.at_kinks, good ? "ok" : "FAILED at " + g.worst_place);
+      fmt::print("{:<{}}{:<11}{:>12.1e}{:>10}{:>10}  {}\n", first ? module->name : "", width, g.name, g.worst_error,
+                 g.compared, g.at_kinks, good ? "ok" : "FAILED at " + g.worst_place);
       first = false;
     }
     std::fflush(stdout);

@@ -1,5 +1,7 @@
 #include "cli/command.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -8,6 +10,12 @@
 #include <limits>
 
 namespace nalm::cli {
+
+std::size_t module_column(const std::vector<const ModuleInfo*>& modules) {
+  std::size_t longest = 7;
+  for (const ModuleInfo* module : modules) longest = std::max(longest, module->name.size());
+  return longest + 2;
+}
 
 int fail(const Error& error) {
   fmt::print(stderr, "nalm: {}\n", error.message);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "nalm/result.hpp"
+#include "nalm/module.hpp"
 
 namespace CLI {
 class App;
@@ -23,6 +23,9 @@ inline constexpr int bad_use = 2;  // bad use or bad input
 
 // Prints the sentence to standard error and gives bad_use.
 int fail(const Error& error);
+
+// How wide a column for the names of these modules is.
+std::size_t module_column(const std::vector<const ModuleInfo*>& modules);
 
 // One command's part of the command line. CLI11 does the work, in command.cpp alone: it takes many seconds to compile.
 // Variables must outlive the parsing; a default is what the variable holds.

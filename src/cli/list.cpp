@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bench/grid.hpp"
 #include "cli/command.hpp"
 #include "nalm/module.hpp"
 
@@ -28,6 +29,8 @@ std::string text_of(const Start& start) {
       return "uniform in +-min(1/2, sqrt(6/(inputs + outputs)))";
     case Start::Kind::Nac:
       return "uniform in +-r, var(W) = 2/max(inputs + outputs, 5)";
+    case Start::Kind::Orthogonal:
+      return "orthonormal";
   }
   return "";
 }
@@ -68,6 +71,12 @@ std::string text_of(const Regulariser& r) {
     case Regulariser::Kind::L1:
       return fmt::format("L1 of {}: {} * sum |w|, times {} every {} iterations up to {}", of, r.strength, r.growth,
                          r.every, r.limit);
+    case Regulariser::Kind::Unit:
+      return fmt::format("units of {}: up to {} * mean |1 - |w||, ramp over iterations {} to {}", of, r.strength, r.start,
+                         r.end);
+    case Regulariser::Kind::Grow:
+      return fmt::format("growth of {}: up to -{} * mean w^2, ramp over iterations {} to {}", of, r.strength, r.start,
+                         r.end);
   }
   return "";
 }
@@ -85,22 +94,47 @@ std::vector<std::string> habits(const Recipe& recipe) {
         fmt::format("fresh start values when the validation error stays above {} (checked every {} iterations)",
                     recipe.reinitialise->error_above, recipe.reinitialise->every));
   }
+  switch (recipe.loss.kind) {
+    case Loss::Kind::Squared:
+      break;
+    case Loss::Kind::Huber:
+      lines.push_back(fmt::format("loss: Huber, a straight line beyond {}", recipe.loss.limit));
+      break;
+    case Loss::Kind::Relative:
+      lines.push_back("loss: the squared relative error");
+      break;
+    case Loss::Kind::Log:
+      lines.push_back("loss: the squared difference of the logarithms of the magnitudes");
+      break;
+  }
+  if (recipe.noise) {
+    lines.push_back(recipe.noise->batch_adaptive
+                        ? fmt::format("noise from {0} to {0} + 1 / standard deviation of the batch", recipe.noise->lo)
+                        : fmt::format("noise from {} to {}", recipe.noise->lo, recipe.noise->hi));
+  }
+  if (recipe.restarts) {
+    lines.push_back(fmt::format("{} tries of {} iterations, then on from the one with the smallest validation error",
+                                recipe.restarts->count, recipe.restarts->every));
+  }
   return lines;
 }
 
-// Operations with the same habits share a line.
+// Operations with the same habits share a line; so do 2 and 10 inputs.
 std::vector<std::pair<std::string, std::vector<std::string>>> habits_by_operation(const ModuleInfo& module) {
   std::vector<std::pair<std::string, std::vector<std::string>>> result;
-  if (module.operations.empty()) return {{"", habits(module.recipe(Operation::Add))}};
+  if (module.operations.empty()) return {{"", habits(module.recipe(Operation::Add, 2))}};
+  std::vector<std::string> wide;
   for (Operation operation : module.operations) {
-    std::vector<std::string> lines = habits(module.recipe(operation));
+    std::vector<std::string> lines = habits(module.recipe(operation, 2));
     const std::string name(name_of(operation));
     if (!result.empty() && result.back().second == lines) {
       result.back().first += ", " + name;
     } else {
-      result.push_back({name, std::move(lines)});
+      result.push_back({name, lines});
     }
+    if (wide = habits(module.recipe(operation, 10)); wide == lines) wide.clear();
   }
+  if (!wide.empty()) result.push_back({"with 10 inputs", std::move(wide)});
   return result;
 }
 
@@ -135,6 +169,7 @@ void print_field(std::string_view label, std::string_view text) { fmt::print("{:
 void print_module(const ModuleInfo& m) {
   fmt::print("{}: {}\n\n", m.name, m.title);
   print_field("formula", m.formula);
+  if (!m.training_form.empty()) print_field("trained as", m.training_form);
   print_field("learned", m.learned);
   print_field("operations", operations_text(m));
   print_field("citation", m.citation);
@@ -166,6 +201,7 @@ Json to_json(const ModuleInfo& m) {
   json["name"] = m.name;
   json["title"] = m.title;
   json["formula"] = m.formula;
+  if (!m.training_form.empty()) json["training_form"] = m.training_form;
   json["learned"] = m.learned;
   json["citation"] = m.citation;
   json["operations"] = Json::array();
@@ -193,6 +229,10 @@ Json to_json(const ModuleInfo& m) {
   for (const auto& [operations, lines] : habits_by_operation(m)) {
     json["training"][operations.empty() ? "default" : operations] = lines;
   }
+  json["recipes"] = Json::object();
+  for (Operation operation : m.operations) {
+    json["recipes"][std::string(name_of(operation))] = Json::parse(nalm::to_json(m.recipe(operation, 2)));
+  }
   json["differences"] = m.differences;
   json["unusual_inputs"] = m.unusual_inputs;
   return json;
@@ -212,9 +252,10 @@ int list(const std::vector<std::string>& names, bool as_json) {
     return yes;
   }
   if (chosen.empty()) {
-    fmt::print("{:<9}{:<17}{}\n", "module", "operations", "learns");
+    const std::size_t width = module_column(all_modules());
+    fmt::print("{:<{}}{:<17}{}\n", "module", width, "operations", "learns");
     for (const ModuleInfo* m : all_modules()) {
-      fmt::print("{:<9}{:<17}{}\n", m->name, operations_text(*m), wrap(m->learned, 26));
+      fmt::print("{:<{}}{:<17}{}\n", m->name, width, operations_text(*m), wrap(m->learned, width + 17));
     }
     fmt::print("\n\"nalm list NAME\" tells everything about one module.\n");
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "modules/kernels.hpp"
+#include "modules/loss.hpp"
 #include "modules/whole_forward.hpp"
 #include "simd/functions.hpp"
 
@@ -38,15 +39,15 @@ concept HasSteps = requires {
 template <class M, class S>
 struct Kernels {
   using T = Lanes<S>;
-  // Samples in flight. Only float is trained in bulk; double is for checks and small tasks, and compiles faster this
-  // way.
-  static constexpr int block = sizeof(S) == 4 ? 4 : 1;
+  static constexpr int block = 4;  // samples in flight
 
   static const T* lanes(const S* p) { return reinterpret_cast<const T*>(p); }
   static T* lanes(S* p) { return reinterpret_cast<T*>(p); }
 
-  // Only the benchmark's shape is worth the compile time, and paths are not known to the compiler.
-  static bool is_fixed(const LayerShape& s) { return M::info.path_option < 0 && s.inputs == 2 && s.outputs == 1; }
+  // Only the benchmark's shape is worth the compile time, in the precision of the benchmark; and paths are not known to
+  // the compiler.
+  static constexpr bool has_fixed = M::info.path_option < 0 && sizeof(S) == 4;
+  static bool is_fixed(const LayerShape& s) { return s.inputs == 2 && s.outputs == 1; }
 
   NALM_FLATTEN static void weights(const LayerShape& s, const S* p, S* w) { M::weights(s, lanes(p), lanes(w)); }
 
@@ -65,6 +66,17 @@ struct Kernels {
     }
   }
 
+  NALM_FLATTEN static void training_forward(const LayerShape& s, const S* p, const S* w, const S* x, const S* noise,
+                                            S* y, S* step, int step_stride, int samples) {
+    const T *vx = lanes(x), *vp = lanes(p), *vw = lanes(w), *vn = noise ? lanes(noise) : nullptr;
+    T *vy = lanes(y), *vstep = lanes(step);
+    for (int k = 0; k < samples; ++k, vx += s.inputs, vy += s.outputs, vstep += step_stride) {
+      if constexpr (HasPrepare<M>) M::prepare(s, vx, vstep);
+      nalm::training_forward<M>(s, vp, vw, vx, vn, vy, vstep);
+      if (vn) vn += s.inputs;
+    }
+  }
+
   NALM_FLATTEN static void backward(const LayerShape& s, const S* p, const S* w, const S* x, const S* y, const S* step,
                                     int step_stride, const S* dy, S* dx, S* dp, S* dw, int samples) {
     const T *vx = lanes(x), *vy = lanes(y), *vp = lanes(p), *vw = lanes(w), *vstep = lanes(step), *vdy = lanes(dy);
@@ -75,43 +87,50 @@ struct Kernels {
     }
   }
 
-  static void learn(const LayerShape& s, const S* p, const S* w, const S* x, const S* prepared, const S* t,
-                    double scale, S* step, S* dp, S* dw, int samples) {
-    if constexpr (M::info.path_option < 0) {
+  // The samples of a batch, walked along together.
+  struct Batch {
+    const T *x, *prepared, *noise, *t;
+    Batch from(int sample, int inputs, int outputs) const {
+      return {x + sample * inputs, prepared + sample * inputs, noise + sample * inputs, t + sample * outputs};
+    }
+  };
+
+  static void learn(const LayerShape& s, const S* p, const S* w, const S* x, const S* prepared, const S* noise,
+                    const S* t, double scale, const Loss* loss, S* step, S* dp, S* dw, int samples) {
+    const Batch batch{lanes(x), ready(prepared, x), lanes(M::info.takes_noise ? noise : x), lanes(t)};
+    if constexpr (has_fixed) {
       if (is_fixed(s)) {
-        return learn_fixed<2, 1>(s, lanes(p), lanes(w), lanes(x), ready(prepared, x), lanes(t), scale, lanes(dp),
-                                 lanes(dw), samples);
+        return learn_fixed<2, 1>(s, lanes(p), lanes(w), batch, scale, loss, lanes(dp), lanes(dw), samples);
       }
     }
-    learn_any(s, lanes(p), lanes(w), lanes(x), ready(prepared, x), lanes(t), scale, lanes(step), lanes(dp), lanes(dw),
-              samples);
+    learn_any(s, lanes(p), lanes(w), batch, scale, loss, lanes(step), lanes(dp), lanes(dw), samples);
   }
 
-  NALM_FLATTEN static void learn_any(const LayerShape& s, const T* p, const T* w, const T* x, const T* prepared,
-                                     const T* t, double scale, T* step, T* dp, T* dw, int samples) {
+  NALM_FLATTEN static void learn_any(const LayerShape& s, const T* p, const T* w, const Batch& batch, double scale,
+                                     const Loss* loss, T* step, T* dp, T* dw, int samples) {
     // The last 2 * outputs entries of the scratch hold y and dy of one sample.
     T *y = step, *dy = step + s.outputs, *kept = step + 2 * s.outputs;
     for (int k = 0; k < samples; ++k) {
-      take_prepared(prepared, k, s.inputs, kept);
-      M::forward(s, p, w, x + k * s.inputs, y, kept);
-      for (int o = 0; o < s.outputs; ++o) dy[o] = (y[o] - t[k * s.outputs + o]) * scale;
-      M::backward(s, p, w, x + k * s.inputs, y, kept, dy, static_cast<T*>(nullptr), dp, dw);
+      const Batch here = batch.from(k, s.inputs, s.outputs);
+      take_prepared(here.prepared, 0, s.inputs, kept);
+      nalm::training_forward<M>(s, p, w, here.x, here.noise, y, kept);
+      for (int o = 0; o < s.outputs; ++o) dy[o] = slope(loss, y[o], here.t[o]) * scale;
+      M::backward(s, p, w, here.x, y, kept, dy, static_cast<T*>(nullptr), dp, dw);
     }
   }
 
   template <int I, int O>
-  NALM_FLATTEN static void learn_fixed(const LayerShape& any, const T* p, const T* w, const T* x, const T* prepared,
-                                       const T* t, double scale, T* dp, T* dw, int samples) {
-    const int blocks = samples / block;
-    learn_blocks<I, O, block>(any, p, w, x, prepared, t, scale, dp, dw, blocks);
-    const int done = blocks * block;
-    learn_blocks<I, O, 1>(any, p, w, x + done * I, prepared + done * I, t + done * O, scale, dp, dw, samples - done);
+  NALM_FLATTEN static void learn_fixed(const LayerShape& any, const T* p, const T* w, const Batch& batch, double scale,
+                                       const Loss* loss, T* dp, T* dw, int samples) {
+    const int blocks = samples / block, done = blocks * block;
+    learn_blocks<I, O, block>(any, p, w, batch, scale, loss, dp, dw, blocks);
+    learn_blocks<I, O, 1>(any, p, w, batch.from(done, I, O), scale, loss, dp, dw, samples - done);
   }
 
   // N samples at a time, each with a sum of its own; the sums are added up at the end.
   template <int I, int O, int N>
-  static void learn_blocks(const LayerShape& any, const T* p, const T* w, const T* x, const T* prepared, const T* t,
-                           double scale, T* dp, T* dw, int blocks) {
+  static void learn_blocks(const LayerShape& any, const T* p, const T* w, Batch batch, double scale, const Loss* loss,
+                           T* dp, T* dw, int blocks) {
     using B = Lanes<S, N>;
     constexpr int P = fixed_count<I, O>(M::parameters), W = fixed_count<I, O>(M::weights_info), K = fixed_steps<I, O>();
     const FixedShape<I, O> s{any.options};
@@ -119,14 +138,17 @@ struct Kernels {
     for (int k = 0; k < P; ++k) local_p[k] = B::same(p[k]), local_dp[k] = B(0.0);
     for (int k = 0; k < W; ++k) local_w[k] = B::same(w[k]), local_dw[k] = B(0.0);
     const B factor(scale);
-    for (int k = 0; k < blocks; ++k, x += N * I, prepared += N * I, t += N * O) {
-      B sample[I], y[O], dy[O], step[K];
-      for (int i = 0; i < I; ++i) sample[i] = B::gather(x + i, I);
-      if constexpr (HasPrepare<M>) {
-        for (int i = 0; i < I; ++i) step[i] = B::gather(prepared + i, I);
+    for (int k = 0; k < blocks; ++k, batch = batch.from(N, I, O)) {
+      B sample[I], noise[I], y[O], dy[O], step[K];
+      for (int i = 0; i < I; ++i) sample[i] = B::gather(batch.x + i, I);
+      if constexpr (M::info.takes_noise) {
+        for (int i = 0; i < I; ++i) noise[i] = B::gather(batch.noise + i, I);
       }
-      M::forward(s, local_p, local_w, sample, y, step);
-      for (int o = 0; o < O; ++o) dy[o] = (y[o] - B::gather(t + o, O)) * factor;
+      if constexpr (HasPrepare<M>) {
+        for (int i = 0; i < I; ++i) step[i] = B::gather(batch.prepared + i, I);
+      }
+      nalm::training_forward<M>(s, local_p, local_w, sample, noise, y, step);
+      for (int o = 0; o < O; ++o) dy[o] = slope(loss, y[o], B::gather(batch.t + o, O)) * factor;
       M::backward(s, local_p, local_w, sample, y, step, dy, static_cast<B*>(nullptr), local_dp, local_dw);
     }
     for (int k = 0; k < P; ++k) dp[k] += local_dp[k].sum();
@@ -135,7 +157,7 @@ struct Kernels {
 
   static void squared_error(const LayerShape& s, const S* p, const S* w, const S* x, const S* prepared, const S* t,
                             S* y, S* step, double* sums, int samples) {
-    if constexpr (M::info.path_option < 0) {
+    if constexpr (has_fixed) {
       if (is_fixed(s)) {
         return squared_error_fixed<2, 1>(s, lanes(p), lanes(w), lanes(x), ready(prepared, x), lanes(t), sums, samples);
       }
@@ -184,10 +206,21 @@ struct Kernels {
   }
 
   static constexpr LayerKernels<S> table() {
-    return {weights, HasPrepare<M> ? prepare : nullptr, forward, backward, learn, squared_error, pull_back};
+    LayerKernels<S> t{};
+    t.weights = weights, t.forward = forward, t.backward = backward, t.learn = learn, t.squared_error = squared_error;
+    t.pull_back = pull_back;
+    if constexpr (HasPrepare<M>) t.prepare = prepare;
+    if constexpr (HasTrainingForm<M>) t.training_forward = training_forward;
+    return t;
   }
 
  private:
+  template <class V>
+  static V slope(const Loss* loss, const V& y, const V& t) {
+    if (loss) return loss_gradient(*loss, y, t);
+    return y - t;
+  }
+
   // A pointer to walk along with the samples; nobody looks at it where nothing is prepared.
   static const T* ready(const S* prepared, const S* x) { return lanes(HasPrepare<M> ? prepared : x); }
 

@@ -19,14 +19,20 @@ struct LayerKernels {
   // Outputs of a batch. The steps of sample k are kept at step + k * step_stride; a stride of 0 keeps only the last.
   void (*forward)(const LayerShape&, const S* p, const S* w, const S* x, S* y, S* step, int step_stride, int samples);
 
+  // The same in the form that the module trains in; null if that is no other. noise: a factor per sample and input,
+  // or null if the module takes none.
+  void (*training_forward)(const LayerShape&, const S* p, const S* w, const S* x, const S* noise, S* y, S* step,
+                           int step_stride, int samples);
+
   // Adds to dp and dw (and to dx, unless null) the gradient of a loss whose gradient with respect to y is dy.
   void (*backward)(const LayerShape&, const S* p, const S* w, const S* x, const S* y, const S* step, int step_stride,
                    const S* dy, S* dx, S* dp, S* dw, int samples);
 
-  // forward and backward in one for the squared error: dy = (y - t) * scale. For a layer that is the whole network;
-  // the sums over the batch may be taken in another order than by the two calls above. prepared is what prepare gave.
-  void (*learn)(const LayerShape&, const S* p, const S* w, const S* x, const S* prepared, const S* t, double scale,
-                S* step, S* dp, S* dw, int samples);
+  // (training_)forward and backward in one: dy = loss_gradient * scale, with (y - t) for no loss. For a layer that is
+  // the whole network; the sums over the batch may be taken in another order than by the two calls above. prepared is
+  // what prepare gave.
+  void (*learn)(const LayerShape&, const S* p, const S* w, const S* x, const S* prepared, const S* noise, const S* t,
+                double scale, const Loss* loss, S* step, S* dp, S* dw, int samples);
 
   // Sum over the batch and the outputs of (y - t)^2 in double, one sum per lane, added to sums.
   void (*squared_error)(const LayerShape&, const S* p, const S* w, const S* x, const S* prepared, const S* t, S* y,

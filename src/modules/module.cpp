@@ -14,6 +14,8 @@ double Regulariser::coefficient(long e) const {
   const double iteration = static_cast<double>(e);
   switch (kind) {
     case Kind::Sparsity:
+    case Kind::Unit:
+    case Kind::Grow:
       if (end <= start) return iteration >= start ? strength : 0;
       return strength * std::clamp((iteration - start) / (end - start), 0.0, 1.0);
     case Kind::Saturate:

@@ -12,4 +12,19 @@ void whole_forward(const Shape& s, const T* p, const T* w, const T* x, T* y, T* 
   M::forward(s, p, w, x, y, step);
 }
 
+// Some modules train in another form than they are evaluated in.
+template <class M>
+concept HasTrainingForm = !M::info.training_form.empty();
+
+// The form that backward belongs to. Expects what `prepare` gave in the first steps.
+template <class M, class T, class Shape>
+void training_forward(const Shape& s, const T* p, const T* w, const T* x, [[maybe_unused]] const T* noise, T* y,
+                      T* step) {
+  if constexpr (HasTrainingForm<M>) {
+    M::train_forward(s, p, w, x, noise, y, step);
+  } else {
+    M::forward(s, p, w, x, y, step);
+  }
+}
+
 }  // namespace nalm

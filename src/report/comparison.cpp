@@ -20,9 +20,9 @@ Result<Comparison> compare_with_paper(const Results& results) {
   if (grid.inputs != 2)
     return Error{fmt::format("the paper's tables have 2 inputs, and these runs have {}; there is nothing to compare.",
                              grid.inputs)};
-  if (grid.iterations || grid.learning_rate || grid.log_every != 1000)
+  if (grid.iterations || grid.learning_rate || !grid.recipe_changes.empty() || grid.log_every != 1000)
     return Error{
-        "these runs do not follow the paper's protocol (--iterations, --learning-rate or --log-every was given); "
+        "these runs do not follow the paper's protocol (--iterations, --learning-rate, --recipe or --log-every was given); "
         "compare a "
         "run without them."};
   Comparison comparison;

@@ -11,7 +11,7 @@ namespace nalm {
 StackRecipe StackRecipe::of(const Stack& stack, Operation operation) {
   StackRecipe result;
   for (const LayerSpec& spec : stack) {
-    result.whole = spec.module->recipe(operation);
+    result.whole = spec.module->recipe(operation, spec.shape.inputs);
     result.layers.push_back(result.whole.regularisers);
   }
   result.whole.regularisers.clear();
@@ -27,13 +27,29 @@ Bundle<S>::Bundle(const Stack& stack, StackRecipe recipe, const simd::Target& ta
       history_(static_cast<std::size_t>(network_.lanes())),
       streams_(static_cast<std::size_t>(network_.lanes())) {
   recipe_.layers.resize(stack.size());
+  state_.resize(stack.size());
+  forget();
+  if (recipe_.whole.noise) {
+    for (const LayerSpec& spec : stack) noisy_ = noisy_ || spec.module->takes_noise;
+    noise_state_.resize(4 * per_lane_.size());
+    noise_limit_.resize(per_lane_.size());
+    noise_mean_.resize(per_lane_.size());
+  }
+  best_.resize(per_lane_.size());
+}
+
+template <class S>
+void Bundle<S>::forget() {
   const Optimiser& optimiser = recipe_.whole.optimiser;
   const S first =
       optimiser.kind == Optimiser::Kind::RmsProp ? static_cast<S>(optimiser.rms_prop.first_accumulator) : S(0);
   for (int k = 0; k < network_.layer_count(); ++k) {
     const std::size_t size = static_cast<std::size_t>(network_.values(k).count) * per_lane_.size();
-    state_.push_back({AlignedVector<S>(size, S(0)), AlignedVector<S>(size, first)});
+    OptimiserState& state = state_[static_cast<std::size_t>(k)];
+    state.m.assign(size, S(0));
+    state.v.assign(size, first);
   }
+  beta1_power_ = beta2_power_ = 1;
 }
 
 template <class S>
@@ -42,14 +58,26 @@ void Bundle<S>::start(int lane, std::shared_ptr<StartStream> stream) {
     const LayerSpec& spec = network_.spec(k);
     network_.set_parameters(lane, k, start_values(*spec.module, spec.shape, *stream));
   }
+  if (noisy_) {
+    for (std::size_t word = 0; word < 4; ++word) {
+      // 16 bits at a time: a stream may have no more than 24.
+      double halves[2];
+      stream->uniform(halves, 0, 1);
+      const auto bits = [](double u) { return static_cast<std::uint32_t>(u * 65536); };
+      noise_state_[word * per_lane_.size() + static_cast<std::size_t>(lane)] = bits(halves[0]) << 16 | bits(halves[1]);
+    }
+  }
   streams_[static_cast<std::size_t>(lane)] = std::move(stream);
 }
 
 template <class S>
 void Bundle<S>::step(const S* x, const S* t, int samples, const S* prepared) {
+  restart();
   network_.update_weights();
   network_.clear_gradients();
-  network_.learn(x, t, samples, 2.0 / (static_cast<double>(samples) * network_.outputs()), prepared);
+  if (noisy_) draw_noise(x, samples);
+  network_.learn(x, t, samples, 2.0 / (static_cast<double>(samples) * network_.outputs()), prepared,
+                 recipe_.whole.loss);
   network_.pull_back();
   regularise();
   clip();
@@ -57,6 +85,62 @@ void Bundle<S>::step(const S* x, const S* t, int samples, const S* prepared) {
   clamp();
   reinitialise_where_stuck();
   ++iteration_;
+}
+
+template <class S>
+void Bundle<S>::draw_noise(const S* x, int samples) {
+  const StepKernels<S>& kernels = network_.step_kernels();
+  const Noise& noise = *recipe_.whole.noise;
+  for (int k = 0; k < network_.layer_count(); ++k) {
+    S* factors = network_.noise(k, samples);
+    if (!factors) continue;
+    const int n = samples * network_.spec(k).shape.inputs;
+    std::fill(noise_limit_.begin(), noise_limit_.end(), static_cast<S>(noise.hi));
+    if (noise.batch_adaptive) {
+      const S* inputs = x;
+      if (k > 0) {
+        layer_inputs_.resize(static_cast<std::size_t>(n) * per_lane_.size());
+        network_.training_predict(x, layer_inputs_.data(), samples, k);
+        inputs = layer_inputs_.data();
+      }
+      std::fill(noise_mean_.begin(), noise_mean_.end(), S(0));
+      kernels.add(inputs, n, noise_mean_.data());
+      for (S& mean : noise_mean_) mean /= static_cast<S>(n);
+      std::fill(per_lane_.begin(), per_lane_.end(), S(0));
+      kernels.add_squared_deviations(inputs, n, noise_mean_.data(), per_lane_.data());
+      for (std::size_t l = 0; l < per_lane_.size(); ++l) {
+        const S deviation = std::sqrt(per_lane_[l] / static_cast<S>(n - 1));
+        noise_limit_[l] = static_cast<S>(noise.lo) + (deviation > 0 ? 1 / deviation : 0);
+      }
+    }
+    kernels.noise(noise_state_.data(), factors, n, noise.lo, noise_limit_.data());
+  }
+}
+
+template <class S>
+void Bundle<S>::restart() {
+  if (!recipe_.whole.restarts) return;
+  const Restarts& rule = *recipe_.whole.restarts;
+  if (rule.count < 2 || iteration_ == 0 || iteration_ % rule.every != 0) return;
+  const long tries = iteration_ / rule.every;
+  if (tries > rule.count) return;
+  for (std::size_t l = 0; l < best_.size(); ++l) {
+    if (!streams_[l]) continue;
+    const int lane = static_cast<int>(l);
+    Best& best = best_[l];
+    // A NaN never wins, unless nothing else was tried.
+    if (tries == 1 || validation_error_[l] < best.error || std::isnan(best.error)) {
+      best = {validation_error_[l], {}};
+      for (int k = 0; k < network_.layer_count(); ++k) best.parameters.push_back(network_.parameters(lane, k));
+    }
+    if (tries < rule.count) {
+      start(lane, streams_[l]);
+    } else {
+      for (int k = 0; k < network_.layer_count(); ++k)
+        network_.set_parameters(lane, k, best.parameters[static_cast<std::size_t>(k)]);
+    }
+  }
+  forget();
 }
 
 template <class S>
@@ -89,6 +173,12 @@ void Bundle<S>::regularise() {
             break;
           case Regulariser::Kind::L1:
             kernels.l1(p, gradient, n, coefficient);
+            break;
+          case Regulariser::Kind::Unit:
+            kernels.unit(p, gradient, n, coefficient / n);
+            break;
+          case Regulariser::Kind::Grow:
+            kernels.grow(p, gradient, n, coefficient / n);
             break;
         }
       }

@@ -1,6 +1,7 @@
 // Training of a bundle: a network per lane, advanced in lockstep by one recipe.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
@@ -42,11 +43,14 @@ class Bundle {
   void set_validation_error(int lane, double error);
 
  private:
+  void draw_noise(const S* x, int samples);
   void regularise();
   void clip();
   void optimise();
   void clamp();
   void reinitialise_where_stuck();
+  void restart();
+  void forget();  // what the optimiser has seen
 
   // Errors of past iterations of one run, as (value, how often in a row).
   struct History {
@@ -67,6 +71,18 @@ class Bundle {
   std::vector<double> validation_error_;
   AlignedVector<S> per_lane_;  // scratch: one value per lane
   std::vector<History> history_;
+
+  // The noise of layers that take it: a generator per lane, started by the run's own stream.
+  bool noisy_ = false;
+  AlignedVector<std::uint32_t> noise_state_;
+  AlignedVector<S> noise_limit_, noise_mean_, layer_inputs_;
+
+  // The best try so far of each lane, for Recipe::restarts.
+  struct Best {
+    double error = 0;
+    std::vector<std::vector<double>> parameters;
+  };
+  std::vector<Best> best_;
   std::vector<std::shared_ptr<StartStream>> streams_;
 };
 

@@ -90,6 +90,42 @@ void Network<S>::forward_tile(const S* x, int samples) {
 }
 
 template <class S>
+void Network<S>::training_forward_tile(const S* x, int first_sample, int samples, std::size_t layers) {
+  for (std::size_t k = 0; k < layers; ++k) {
+    LayerState& l = layers_[k];
+    if (l.kernels->training_forward) {
+      const S* noise = l.noise.empty() ? nullptr : l.noise.data() + at(first_sample * l.spec.shape.inputs);
+      l.kernels->training_forward(l.spec.shape, l.p.data(), l.w.data(), x, noise, l.y.data(), l.step.data(),
+                                  l.step_count, samples);
+    } else {
+      l.kernels->forward(l.spec.shape, l.p.data(), l.w.data(), x, l.y.data(), l.step.data(), l.step_count, samples);
+    }
+    x = l.y.data();
+  }
+}
+
+template <class S>
+void Network<S>::training_predict(const S* x, S* y, int samples, int layers) {
+  const LayerState& last = layers_[static_cast<std::size_t>(layers - 1)];
+  const int outputs = last.spec.shape.outputs;
+  for (int k = 0; k < layers; ++k) noise(k, samples);
+  for (int first = 0; first < samples; first += tile) {
+    const int count = std::min(tile, samples - first);
+    training_forward_tile(x + at(first * inputs()), first, count, static_cast<std::size_t>(layers));
+    std::copy_n(last.y.data(), at(count * outputs), y + at(first * outputs));
+  }
+}
+
+template <class S>
+S* Network<S>::noise(int layer, int samples) {
+  LayerState& l = layers_[static_cast<std::size_t>(layer)];
+  if (!l.spec.module->takes_noise) return nullptr;
+  const std::size_t size = at(samples * l.spec.shape.inputs);
+  if (l.noise.size() < size) l.noise.assign(size, S(1));
+  return l.noise.data();
+}
+
+template <class S>
 void Network<S>::predict(const S* x, S* y, int samples) {
   for (int first = 0; first < samples; first += tile) {
     const int count = std::min(tile, samples - first);
@@ -120,19 +156,22 @@ const S* Network<S>::prepared_or_own(const S* x, int samples, const S* prepared)
 }
 
 template <class S>
-void Network<S>::learn(const S* x, const S* t, int samples, double scale, const S* prepared) {
+void Network<S>::learn(const S* x, const S* t, int samples, double scale, const S* prepared, const Loss& loss) {
   if (layers_.size() == 1) {
     LayerState& l = layers_.front();
-    l.kernels->learn(l.spec.shape, l.p.data(), l.w.data(), x, prepared_or_own(x, samples, prepared), t, scale,
-                     l.step.data(), l.dp.data(), l.dw.data(), samples);
+    l.kernels->learn(l.spec.shape, l.p.data(), l.w.data(), x, prepared_or_own(x, samples, prepared), noise(0, samples),
+                     t, scale, loss.kind == Loss::Kind::Squared ? nullptr : &loss, l.step.data(), l.dp.data(),
+                     l.dw.data(), samples);
     return;
   }
+  for (int k = 0; k < layer_count(); ++k) noise(k, samples);
   for (int first = 0; first < samples; first += tile) {
     const int count = std::min(tile, samples - first);
     const S* tile_x = x + at(first * inputs());
-    forward_tile(tile_x, count);
+    training_forward_tile(tile_x, first, count, layers_.size());
     LayerState& last = layers_.back();
-    step_kernels_->error_gradient(last.y.data(), t + at(first * outputs()), last.dy.data(), count * outputs(), scale);
+    step_kernels_->error_gradient(last.y.data(), t + at(first * outputs()), last.dy.data(), count * outputs(), scale,
+                                  loss);
     for (std::size_t k = layers_.size(); k-- > 0;) {
       LayerState& l = layers_[k];
       LayerState* below = k > 0 ? &layers_[k - 1] : nullptr;

@@ -35,6 +35,12 @@ class Network {
 
   void update_weights();
   void predict(const S* x, S* y, int samples);
+  // In the form that the layers train in, of the first so many layers; learn() minimises the error of this one.
+  void training_predict(const S* x, S* y, int samples, int layers);
+
+  // Random factors for the next learn() of so many samples, [sample][input]; null for a layer that takes none. They are
+  // 1 until somebody fills them in.
+  S* noise(int layer, int samples);
 
   void clear_gradients();
   // What the first layer computes from the inputs alone, [sample][input]: for networks that share it (ModuleInfo::
@@ -42,8 +48,8 @@ class Network {
   bool has_prepared() const { return layers_.front().kernels->prepare != nullptr; }
   void prepare(const S* x, S* prepared, int samples) const;
 
-  // Adds the gradient of scale/2 * sum of (y - t)^2 with respect to the effective weights ...
-  void learn(const S* x, const S* t, int samples, double scale, const S* prepared = nullptr);
+  // Adds the gradient of scale/2 * sum of the loss with respect to the effective weights ...
+  void learn(const S* x, const S* t, int samples, double scale, const S* prepared = nullptr, const Loss& loss = {});
   // ... and turns it into that of the raw parameters.
   void pull_back();
 
@@ -68,10 +74,12 @@ class Network {
     int parameter_count = 0, weight_count = 0, step_count = 0;
     AlignedVector<S> p, w, dp, dw;
     AlignedVector<S> y, dy, step;  // of one tile
+    AlignedVector<S> noise;        // of a batch
   };
 
   std::size_t at(int value) const { return static_cast<std::size_t>(value) * static_cast<std::size_t>(lanes_); }
   void forward_tile(const S* x, int samples);
+  void training_forward_tile(const S* x, int first_sample, int samples, std::size_t layers);
   const S* prepared_or_own(const S* x, int samples, const S* prepared);
 
   int lanes_;

@@ -16,6 +16,25 @@ double nac_range(int fan) {
   return (lo + hi) / 2;
 }
 
+// Gram and Schmidt, on the rows or the columns of a matrix [row][column], whichever are fewer.
+static void make_orthonormal(std::vector<double>& matrix, std::size_t rows, std::size_t columns) {
+  const bool by_rows = rows <= columns;
+  const std::size_t vectors = by_rows ? rows : columns, length = by_rows ? columns : rows;
+  const auto entry = [&](std::size_t v, std::size_t k) -> double& {
+    return by_rows ? matrix[v * columns + k] : matrix[k * columns + v];
+  };
+  for (std::size_t v = 0; v < vectors; ++v) {
+    for (std::size_t u = 0; u < v; ++u) {
+      double product = 0;
+      for (std::size_t k = 0; k < length; ++k) product += entry(v, k) * entry(u, k);
+      for (std::size_t k = 0; k < length; ++k) entry(v, k) -= product * entry(u, k);
+    }
+    double square = 0;
+    for (std::size_t k = 0; k < length; ++k) square += entry(v, k) * entry(v, k);
+    for (std::size_t k = 0; k < length; ++k) entry(v, k) /= std::sqrt(square);
+  }
+}
+
 std::vector<double> start_values(const ModuleInfo& module, const LayerShape& shape, StartStream& stream) {
   std::vector<double> values;
   const int fan = shape.inputs + shape.outputs;
@@ -45,6 +64,13 @@ std::vector<double> start_values(const ModuleInfo& module, const LayerShape& sha
       case Start::Kind::Nau:
         symmetric(std::min(0.5, std::sqrt(6.0 / fan)));
         break;
+      case Start::Kind::Orthogonal: {
+        const std::vector<int> dims = dimensions(module, parameter, shape);
+        const std::size_t columns = dims.size() > 1 ? static_cast<std::size_t>(dims.back()) : 1;
+        stream.normal(tensor, 0, 1);
+        make_orthonormal(tensor, tensor.size() / columns, columns);
+        break;
+      }
       case Start::Kind::Nac:
         symmetric(nac_range(fan));
         break;

@@ -2,6 +2,8 @@
 // instruction set, for arrays of n values in lane layout.
 #pragma once
 
+#include <cstdint>
+
 #include "nalm/recipe.hpp"
 #include "simd/compiled_targets.hpp"
 
@@ -23,6 +25,8 @@ struct StepKernels {
   void (*sparsity)(const S* p, S* gradient, int n, double coefficient);
   void (*saturate)(const S* p, S* gradient, int n, double coefficient, const S* active);  // active: 1 or 0 per lane
   void (*l1)(const S* p, S* gradient, int n, double coefficient);
+  void (*unit)(const S* p, S* gradient, int n, double coefficient);
+  void (*grow)(const S* p, S* gradient, int n, double coefficient);
 
   void (*clip_value)(S* gradient, int n, double limit);
   void (*add_squares)(const S* gradient, int n, S* sum);  // per lane
@@ -31,8 +35,13 @@ struct StepKernels {
 
   void (*clamp)(S* p, int n, double lo, double hi);
 
-  void (*error_gradient)(const S* y, const S* t, S* dy, int n, double scale);  // dy = (y - t) * scale
-  void (*broadcast)(const S* from, S* to, int n);                              // one value for all lanes
+  void (*error_gradient)(const S* y, const S* t, S* dy, int n, double scale, const Loss&);
+  void (*broadcast)(const S* from, S* to, int n);  // one value for all lanes
+
+  // Uniform from lo to hi, hi per lane. state: four words per lane, [word][lane].
+  void (*noise)(std::uint32_t* state, S* out, int n, double lo, const S* hi);
+  void (*add)(const S* x, int n, S* sum);                                   // per lane
+  void (*add_squared_deviations)(const S* x, int n, const S* mean, S* sum);  // per lane
 };
 
 template <class S>

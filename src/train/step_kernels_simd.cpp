@@ -1,6 +1,7 @@
 // Compiled once per instruction set; see train/step_kernels.hpp.
 #include "train/step_kernels.hpp"
 
+#include "modules/loss.hpp"
 #include "simd/functions.hpp"
 
 namespace nalm::simd::NALM_TARGET {
@@ -62,6 +63,21 @@ struct Steps {
     for (int k = 0; k < n; ++k) set(gradient, k, at(gradient, k) + c * sign(at(p, k)));
   }
 
+  // |1 - |w||
+  static void unit(const S* p, S* gradient, int n, double coefficient) {
+    const T c(coefficient);
+    for (int k = 0; k < n; ++k) {
+      const T w = at(p, k);
+      set(gradient, k, at(gradient, k) + c * (sign(abs(w) - 1.0) * sign(w)));
+    }
+  }
+
+  // -w^2
+  static void grow(const S* p, S* gradient, int n, double coefficient) {
+    const T c(2 * coefficient);
+    for (int k = 0; k < n; ++k) set(gradient, k, at(gradient, k) - c * at(p, k));
+  }
+
   static void clip_value(S* gradient, int n, double limit) {
     for (int k = 0; k < n; ++k) set(gradient, k, min(limit, max(-limit, at(gradient, k))));
   }
@@ -86,18 +102,63 @@ struct Steps {
     for (int k = 0; k < n; ++k) set(p, k, min(hi, max(lo, at(p, k))));
   }
 
-  static void error_gradient(const S* y, const S* t, S* dy, int n, double scale) {
+  static void error_gradient(const S* y, const S* t, S* dy, int n, double scale, const Loss& loss) {
     const T factor(scale);
-    for (int k = 0; k < n; ++k) set(dy, k, (at(y, k) - at(t, k)) * factor);
+    for (int k = 0; k < n; ++k) set(dy, k, loss_gradient(loss, at(y, k), at(t, k)) * factor);
   }
 
   static void broadcast(const S* from, S* to, int n) {
     for (int k = 0; k < n; ++k) set(to, k, T(static_cast<double>(from[k])));
   }
 
+  // xoshiro128++ (Blackman and Vigna), a generator per lane. Plain loops over the lanes: the compiler makes vectors of
+  // them, and whole numbers have no rounding to go wrong.
+  static void noise(std::uint32_t* state, S* out, int n, double lo, const S* hi) {
+    const auto rotate = [](std::uint32_t x, int by) { return (x << by) | (x >> (32 - by)); };
+    std::uint32_t a[L], b[L], c[L], d[L];
+    S base = static_cast<S>(lo), width[L];
+    for (int l = 0; l < L; ++l) {
+      a[l] = state[l], b[l] = state[L + l], c[l] = state[2 * L + l], d[l] = state[3 * L + l];
+      width[l] = (hi[l] - base) * static_cast<S>(0x1p-24);
+    }
+    for (int k = 0; k < n; ++k) {
+      for (int l = 0; l < L; ++l) {
+        const std::uint32_t word = rotate(a[l] + d[l], 7) + a[l];
+        // 24 bits: exact in both precisions.
+        out[k * L + l] = base + width[l] * static_cast<S>(static_cast<std::int32_t>(word >> 8));
+        const std::uint32_t t = b[l] << 9;
+        c[l] ^= a[l];
+        d[l] ^= b[l];
+        b[l] ^= c[l];
+        a[l] ^= d[l];
+        c[l] ^= t;
+        d[l] = rotate(d[l], 11);
+      }
+    }
+    for (int l = 0; l < L; ++l) state[l] = a[l], state[L + l] = b[l], state[2 * L + l] = c[l], state[3 * L + l] = d[l];
+  }
+
+  static void add(const S* x, int n, S* sum) {
+    T total = at(sum, 0);
+    for (int k = 0; k < n; ++k) total += at(x, k);
+    set(sum, 0, total);
+  }
+
+  static void add_squared_deviations(const S* x, int n, const S* mean, S* sum) {
+    T total = at(sum, 0);
+    const T middle = at(mean, 0);
+    for (int k = 0; k < n; ++k) total += (at(x, k) - middle) * (at(x, k) - middle);
+    set(sum, 0, total);
+  }
+
   static constexpr StepKernels<S> table() {
-    return {adam,           rms_prop, sparsity, saturate,       l1,       clip_value, add_squares,
-            norm_to_factor, multiply, clamp,    error_gradient, broadcast};
+    StepKernels<S> t{};
+    t.adam = adam, t.rms_prop = rms_prop;
+    t.sparsity = sparsity, t.saturate = saturate, t.l1 = l1, t.unit = unit, t.grow = grow;
+    t.clip_value = clip_value, t.add_squares = add_squares, t.norm_to_factor = norm_to_factor, t.multiply = multiply;
+    t.clamp = clamp, t.error_gradient = error_gradient, t.broadcast = broadcast;
+    t.noise = noise, t.add = add, t.add_squared_deviations = add_squared_deviations;
+    return t;
   }
 };
 

@@ -40,7 +40,7 @@ Run run_of(std::string_view module, Operation operation, const std::vector<Value
            const std::vector<float>& validation, int inputs = 2, const TaskRange& range = paper_ranges()[6]) {
   Run run;
   run.id = {*find_module(module), operation, range, inputs, 0};
-  run.recipe = run.id.module->recipe(operation);
+  run.recipe = run.id.module->recipe(operation, 2);
   for (std::size_t row = 0; row < validation.size(); ++row) {
     run.series.steps.push_back(static_cast<long>(10000 * row));
     run.series.sparsity_error.push_back(0);

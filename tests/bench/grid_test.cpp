@@ -240,8 +240,8 @@ TEST(Grid, OrdersRunsByRangeSeedAndPair) {
 
 TEST(ResolveRecipe, IsTheModulesOwnWithTwoInputs) {
   for (const Pair& pair : all_pairs()) {
-    EXPECT_EQ(to_json(resolve_recipe({}, pair)), to_json(pair.module->recipe(pair.operation))) << pair.module->name;
-    EXPECT_EQ(resolve_recipe({}, pair).iterations, pair.module->recipe(pair.operation).iterations);
+    EXPECT_EQ(to_json(resolve_recipe({}, pair)), to_json(pair.module->recipe(pair.operation, 2))) << pair.module->name;
+    EXPECT_EQ(resolve_recipe({}, pair).iterations, pair.module->recipe(pair.operation, 2).iterations);
   }
 }
 
@@ -259,7 +259,7 @@ TEST(ResolveRecipe, NauTrainsLongerWithTenOrAHundredInputs) {
     // The paper says nothing about others.
     for (const char* name : {"NMU", "iNALU", "NAC+"}) {
       const Pair pair{*find_module(name), (*find_module(name))->operations.front()};
-      EXPECT_EQ(to_json(resolve_recipe(grid, pair)), to_json(pair.module->recipe(pair.operation))) << name;
+      EXPECT_EQ(to_json(resolve_recipe(grid, pair)), to_json(pair.module->recipe(pair.operation, 2))) << name;
     }
   }
 }
@@ -281,7 +281,7 @@ TEST(ResolveRecipe, TakesTheLearningRateOfTheGrid) {
   Grid grid;
   grid.learning_rate = 0.125;
   for (const Pair& pair : all_pairs()) {
-    Recipe wanted = pair.module->recipe(pair.operation);
+    Recipe wanted = pair.module->recipe(pair.operation, 2);
     EXPECT_NE(wanted.optimiser.learning_rate(), 0.125);
     wanted.optimiser.set_learning_rate(0.125);
     const Recipe recipe = resolve_recipe(grid, pair);
@@ -327,7 +327,7 @@ void expect_same(const Recipe& a, const Recipe& b) {
 TEST(RecipeAsJson, ReadsBackForEveryModuleAndOperation) {
   for (const Pair& pair : all_pairs()) {
     SCOPED_TRACE(std::string(pair.module->name) + " " + std::string(name_of(pair.operation)));
-    const Recipe recipe = pair.module->recipe(pair.operation);
+    const Recipe recipe = pair.module->recipe(pair.operation, 2);
     const Result<Recipe> again = recipe_from_json(to_json(recipe));
     ASSERT_TRUE(again.ok()) << complaint(again);
     expect_same(*again, recipe);
@@ -351,7 +351,7 @@ TEST(RecipeAsJson, ReadsBackWithEveryPart) {
 }
 
 TEST(RecipeAsJson, RefusesDamagedText) {
-  const std::string good = to_json(pair_of("iNALU", Operation::Add).module->recipe(Operation::Add));
+  const std::string good = to_json(pair_of("iNALU", Operation::Add).module->recipe(Operation::Add, 2));
   for (std::size_t size = 0; size < good.size(); ++size)
     EXPECT_TRUE(contains(complaint(recipe_from_json(good.substr(0, size))), "the stored recipe cannot be read"));
   for (const char* text : {"null", "[]", "3", "{}", R"({"iterations":"many","batch":128})"})

@@ -310,7 +310,7 @@ TEST(Regularisers, OfSaturationStartAfterTheirIteration) {
 
 TEST(Regularisers, OfTheModulesAreThoseOfThePaper) {
   const auto only = [](const char* module, Operation operation) {
-    const std::vector<Regulariser> all = (*find_module(module))->recipe(operation).regularisers;
+    const std::vector<Regulariser> all = (*find_module(module))->recipe(operation, 2).regularisers;
     EXPECT_EQ(all.size(), 1u) << module;
     return all.at(0);
   };
@@ -324,10 +324,10 @@ TEST(Regularisers, OfTheModulesAreThoseOfThePaper) {
     EXPECT_NEAR(only(npu, Operation::Multiply).coefficient(50000), 1e-5, 1e-18);
     EXPECT_EQ(only(npu, Operation::Divide).coefficient(0), 1e-9);
     EXPECT_NEAR(only(npu, Operation::Divide).coefficient(50000), 1e-7, 1e-20);
-    EXPECT_EQ((*find_module(npu))->recipe(Operation::Divide).optimiser.learning_rate(), 5e-3);
+    EXPECT_EQ((*find_module(npu))->recipe(Operation::Divide, 2).optimiser.learning_rate(), 5e-3);
   }
   for (const char* other : {"NAC+", "NAC*", "NALU", "G-NALU"}) {
-    EXPECT_TRUE((*find_module(other))->recipe(Operation::Add).regularisers.empty()) << other;
+    EXPECT_TRUE((*find_module(other))->recipe(Operation::Add, 2).regularisers.empty()) << other;
   }
 }
 

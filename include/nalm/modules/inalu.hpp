@@ -44,7 +44,7 @@ struct INalu {
   };
   static constexpr Operation operations[] = {Operation::Add, Operation::Subtract, Operation::Multiply,
                                              Operation::Divide};
-  static Recipe recipe(Operation) {
+  static Recipe recipe(Operation, int /*inputs*/) {
     Recipe r;
     r.regularisers = {Regulariser::saturate(0.05, 10000)};
     r.clip_value = 0.1;

@@ -17,7 +17,7 @@ struct NacAdd {
       {"sigmoid", per_input_and_output, "sigmoid(M_hat)"},
   };
   static constexpr Operation operations[] = {Operation::Add, Operation::Subtract};
-  static Recipe recipe(Operation) { return {}; }
+  static Recipe recipe(Operation, int /*inputs*/) { return {}; }
 
   static constexpr std::string_view differences[] = {
       "Raw parameters start uniform in +-r with r from the variance of W; the reference implementation floors the fan "

@@ -20,7 +20,7 @@ struct NacMul {
       {"logarithm", per_input, nac::logarithm},
   };
   static constexpr Operation operations[] = {Operation::Multiply, Operation::Divide};
-  static Recipe recipe(Operation) { return {}; }
+  static Recipe recipe(Operation, int /*inputs*/) { return {}; }
 
   static constexpr std::string_view differences[] = {
       "As in the reference implementation this is NAC+ between a logarithm and an exponential: the same weights, start "

@@ -27,7 +27,7 @@ struct NaluMathematics {
   };
   static constexpr Operation operations[] = {Operation::Add, Operation::Subtract, Operation::Multiply,
                                              Operation::Divide};
-  static Recipe recipe(Operation) { return {}; }
+  static Recipe recipe(Operation, int /*inputs*/) { return {}; }
 
   template <class T, class Shape>
   static void weights(const Shape& s, const T* p, T* w) {

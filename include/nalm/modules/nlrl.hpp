@@ -57,7 +57,7 @@ struct Nlrl {
       {"rule z", per_output, "(1 - S)*and + S*or"},
   };
 
-  static Recipe recipe(Operation) {
+  static Recipe recipe(Operation, int /*inputs*/) {
     Recipe r;
     r.optimiser = Adam{.learning_rate = 0.1};
     return r;

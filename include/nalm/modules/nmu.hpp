@@ -22,7 +22,7 @@ struct Nmu {
   };
   static constexpr Operation operations[] = {Operation::Multiply};
 
-  static Recipe recipe(Operation) {
+  static Recipe recipe(Operation, int /*inputs*/) {
     Recipe r;
     r.regularisers = {Regulariser::sparsity(10, 20000, 35000)};
     return r;

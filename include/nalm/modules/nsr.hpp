@@ -50,7 +50,7 @@ struct Nsr {
       {"zero bit", per_comparison_path, "1 - 2*sign^2"},
   };
 
-  static Recipe recipe(Operation) { return {}; }
+  static Recipe recipe(Operation, int /*inputs*/) { return {}; }
 
   static constexpr std::string_view differences[] = {
       "Written from the mathematics: the public code pins the redundancy to 1 and computes labels from 10000*x1.",

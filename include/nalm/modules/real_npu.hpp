@@ -34,7 +34,7 @@ void gate_input_back(const T& x, const T& gate, const T& magnitude, const T& d_l
   if (dx) *dx += d_magnitude * gate * sign(x);
 }
 
-inline Recipe recipe(Operation operation) {
+inline Recipe recipe(Operation operation, int /*inputs*/) {
   Recipe r;
   r.optimiser = Adam{.learning_rate = 5e-3};
   r.regularisers = {operation == Operation::Divide ? Regulariser::l1(1e-9, 1e-7) : Regulariser::l1(1e-7, 1e-5)};

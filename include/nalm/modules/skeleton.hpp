@@ -31,7 +31,7 @@ struct Skeleton {
   static constexpr Operation operations[] = {Operation::Add, Operation::Subtract};
 
   // How it likes to be trained.
-  static Recipe recipe(Operation) {
+  static Recipe recipe(Operation, int /*inputs*/) {
     Recipe r;
     r.optimiser = Adam{.learning_rate = 1e-2};
     r.regularisers = {Regulariser::sparsity(0.01, 20000, 35000, "W")};

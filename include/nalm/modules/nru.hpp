@@ -1,0 +1,208 @@
+// NRU: products of powers -1, 0 and 1, as a product of gated factors.
+//
+//   y_o = prod_i (sign(x_i) |x_i|^W_io t_io + 1 - t_io),   W in [-1, 1], driven towards {-1, 0, 1}
+//   t = tanh^2(1000 W) while training: whether W is not 0;   t = |W| in evaluation
+//
+// With signs separated: y_o = prod_i (|x_i|^W_io t_io + 1 - t_io) * prod_i sign(x_i)^round(W_io).
+// Built in: the sign of a product or quotient follows from which inputs take part.
+//
+// Mistry, Farrahi and Hare, "Learning division with neural arithmetic logic modules", TMLR 2022.
+#pragma once
+
+#include "nalm/modules/mathematics.hpp"
+
+namespace nalm {
+
+template <bool separate_sign>
+struct NruMathematics {
+  static constexpr double steepness = 1000;
+
+  static constexpr ParameterInfo parameters[] = {
+      {"W", per_input_and_output, {Start::Kind::Nau}, Clamp{-1, 1}, "1 multiplies, -1 divides, 0 ignores the input"},
+  };
+  static constexpr Quantity weights_info[] = {
+      {"W", per_input_and_output, "W as it is", true},
+      {"t", per_input_and_output, "|W|"},
+      {"tanh", per_input_and_output, "tanh(1000*W), for the t of training"},
+  };
+  static constexpr Quantity steps[] = {
+      {"logarithm", per_input, "ln|x|"},
+      {"power", per_input_and_output, separate_sign ? "exp(W*logarithm)" : "sign(x)*exp(W*logarithm)"},
+      {"factor", per_input_and_output, "power*t + 1 - t"},
+      {"product before", per_input_and_output, "the factors of earlier inputs, multiplied"},
+      {"sign", per_output, separate_sign ? "prod_i sign(x_i) where |W_io| > 1/2" : "1: signs are in the powers"},
+  };
+  static constexpr Operation operations[] = {Operation::Multiply, Operation::Divide};
+
+  static Recipe recipe(Operation, int inputs) {
+    Recipe r;
+    r.optimiser = Adam{.learning_rate = 1};
+    r.regularisers = {Regulariser::sparsity(10, 20000, 35000)};
+    if (inputs > 2) {
+      r.optimiser = Adam{.learning_rate = 1e-3};
+      r.iterations = 100000;
+      r.regularisers = {Regulariser::sparsity(10, 50000, 75000)};
+    }
+    return r;
+  }
+
+  static constexpr std::string_view unusual_inputs =
+      "NaN and infinities go through the product (infinity with W = 0 is NaN); 0 is NaN unless every W on it is above 0; "
+      "nothing is added to the input, so tiny ones are as good as others.";
+
+  template <class T, class Shape>
+  static void weights(const Shape& s, const T* p, T* w) {
+    const int n = s.inputs * s.outputs;
+    for (int k = 0; k < n; ++k) {
+      w[k] = p[k];
+      w[n + k] = abs(p[k]);
+      w[2 * n + k] = tanh(p[k], steepness);
+    }
+  }
+
+  template <class T, class Shape>
+  static void prepare(const Shape& s, const T* x, T* step) {
+    for (int i = 0; i < s.inputs; ++i) step[i] = log(abs(x[i]));
+  }
+
+  template <class T, class Shape>
+  static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* step) {
+    const T* gate = w + s.inputs * s.outputs;
+    multiply(s, w, x, y, step, [&](int k) { return gate[k]; });
+  }
+
+  template <class T, class Shape>
+  static void train_forward(const Shape& s, const T* /*p*/, const T* w, const T* x, const T* /*noise*/, T* y, T* step) {
+    const T* th = w + 2 * s.inputs * s.outputs;
+    multiply(s, w, x, y, step, [&](int k) { return th[k] * th[k]; });
+  }
+
+  template <class T, class Shape>
+  static void backward(const Shape& s, const T* /*p*/, const T* w, const T* x, const T* /*y*/, const T* step,
+                       const T* dy, T* dx, T* /*dp*/, T* dw) {
+    const int n = s.inputs * s.outputs;
+    const T* th = w + 2 * n;
+    T* d_th = dw + 2 * n;
+    const T *logarithm = step, *power = logarithm + s.inputs, *factor = power + n, *before = factor + n,
+            *sign_product = before + n;
+    for (int o = 0; o < s.outputs; ++o) {
+      T after = dy[o] * sign_product[o];
+      for (int i = s.inputs - 1; i >= 0; --i) {
+        const int k = i * s.outputs + o;
+        const T d_factor = before[k] * after;
+        const T d_exponent = d_factor * (th[k] * th[k]) * power[k];
+        dw[k] += d_exponent * logarithm[i];
+        d_th[k] += d_factor * (power[k] - 1.0) * (2.0 * th[k]);
+        if (dx) dx[i] += d_exponent * w[k] / x[i];
+        after *= factor[k];
+      }
+    }
+  }
+
+  template <class T, class Shape>
+  static void pull_back(const Shape& s, const T* /*p*/, const T* w, const T* dw, T* dp) {
+    const int n = s.inputs * s.outputs;
+    for (int k = 0; k < n; ++k) {
+      const T th = w[2 * n + k];
+      dp[k] += dw[k] + dw[2 * n + k] * ((1.0 - th * th) * steepness);
+    }
+  }
+
+  static Expression ideal(Readout& r, int o) {
+    std::vector<Power> powers;
+    Expression rest = 1.0;
+    for (int i = 0; i < r.inputs(); ++i) {
+      const double w = r.snap(r.weight(i * r.outputs() + o), {-1, 0, 1}, "W");
+      if (std::fabs(w) == 1 || w == 0) {
+        powers.push_back({r.x(i), w});
+        continue;
+      }
+      const Expression size = product_of_powers({{abs(r.x(i)), w}});
+      if (separate_sign) {
+        rest *= std::fabs(w) * size + (1 - std::fabs(w));
+        if (std::fabs(w) > 0.5) rest *= sign(r.x(i));
+      } else {
+        rest *= std::fabs(w) * (sign(r.x(i)) * size) + (1 - std::fabs(w));
+      }
+    }
+    return product_of_powers(powers) * rest;
+  }
+
+ private:
+  template <class T, class Shape, class Gate>
+  static void multiply(const Shape& s, const T* w, const T* x, T* y, T* step, Gate gate) {
+    const int n = s.inputs * s.outputs;
+    T *logarithm = step, *power = logarithm + s.inputs, *factor = power + n, *before = factor + n,
+      *sign_product = before + n;
+    for (int o = 0; o < s.outputs; ++o) {
+      T product = 1.0, signs = 1.0;
+      for (int i = 0; i < s.inputs; ++i) {
+        const int k = i * s.outputs + o;
+        power[k] = exp(w[k] * logarithm[i]);
+        if constexpr (separate_sign) {
+          // 1 where |W| > 1/2; at a tie 0, as rounding to even has it.
+          const T odd = negative(0.5 - abs(w[k]));
+          signs *= odd * sign(x[i]) + (1.0 - odd);
+        } else {
+          power[k] *= sign(x[i]);
+        }
+        const T t = gate(k);
+        factor[k] = power[k] * t + (1.0 - t);
+        before[k] = product;
+        product *= factor[k];
+      }
+      sign_product[o] = signs;
+      y[o] = product * signs;
+    }
+  }
+};
+
+struct Nru : NruMathematics<false> {
+  static constexpr std::string_view differences[] = {
+      "Powers are computed as exp(W ln|x|), which is exact up to rounding for W = -1, 0 and 1.",
+      "The learning rate of 1 for two inputs throws every weight to a bound in the first step; 0.001 with more inputs.",
+  };
+  static constexpr ModuleInfo info{
+      .name = "NRU",
+      .title = "Neural Reciprocal Unit",
+      .citation = "Mistry, Farrahi, Hare: Learning division with neural arithmetic logic modules, TMLR 2022",
+      .formula = "y_o = prod_i (sign(x_i)*|x_i|^W_io*|W_io| + 1 - |W_io|), W in [-1, 1]",
+      .learned = "which inputs are multiplied (1), divided by (-1) or ignored (0)",
+      .differences = differences,
+      .unusual_inputs = unusual_inputs,
+      .prepared = "ln|x|",
+      .training_form = "y_o = prod_i (sign(x_i)*|x_i|^W_io*t_io + 1 - t_io), t = tanh(1000*W)^2",
+      .parameters = parameters,
+      .weights = weights_info,
+      .steps = steps,
+      .operations = operations,
+      .recipe = recipe,
+  };
+};
+
+struct NruSeparate : NruMathematics<true> {
+  static constexpr std::string_view differences[] = {
+      "As for the NRU.",
+      "Rounding has no gradient: the sign is not learned, it follows from the powers.",
+  };
+  static constexpr ModuleInfo info{
+      .name = "NRU-separate",
+      .title = "Neural Reciprocal Unit, separate sign",
+      .citation = "Mistry, Farrahi, Hare: Learning division with neural arithmetic logic modules, TMLR 2022",
+      .formula =
+          "y_o = prod_i (|x_i|^W_io*|W_io| + 1 - |W_io|)*prod_i sign(x_i)^round(W_io), W in [-1, 1]",
+      .learned = "which inputs are multiplied (1), divided by (-1) or ignored (0); signs follow from that",
+      .differences = differences,
+      .unusual_inputs = unusual_inputs,
+      .prepared = "ln|x|",
+      .training_form =
+          "y_o = prod_i (|x_i|^W_io*t_io + 1 - t_io)*prod_i sign(x_i)^round(W_io), t = tanh(1000*W)^2",
+      .parameters = parameters,
+      .weights = weights_info,
+      .steps = steps,
+      .operations = operations,
+      .recipe = recipe,
+  };
+};
+
+}  // namespace nalm

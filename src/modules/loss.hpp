@@ -1,0 +1,31 @@
+// The gradient of a loss with respect to one output, up to the factor 2 / (samples x outputs).
+#pragma once
+
+#include <limits>
+
+#include "nalm/recipe.hpp"
+
+namespace nalm {
+
+// Not compiled into the kernels: most trainings minimise the squared error, which needs none of this.
+template <class T>
+[[gnu::noinline]] T loss_gradient(const Loss& loss, const T& y, const T& t) {
+  const T difference = y - t;
+  switch (loss.kind) {
+    case Loss::Kind::Squared:
+      break;
+    case Loss::Kind::Huber:
+      return min(loss.limit, max(-loss.limit, difference));
+    case Loss::Kind::Relative:
+      return where(t == 0.0, T(0.0), difference / (t * t));
+    case Loss::Kind::Log: {
+      // Where either is 0, infinite or NaN the logarithm says nothing.
+      const T ratio = abs(y / t);
+      const T slope = where(ratio < std::numeric_limits<double>::infinity(), log(ratio) / y, 0.0);
+      return where(ratio > 0.0, slope, 0.0);
+    }
+  }
+  return difference;
+}
+
+}  // namespace nalm
