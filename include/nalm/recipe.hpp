@@ -122,6 +122,13 @@ struct Reinitialise {
                              // mean(second half) > error_above
 };
 
+// Other start values than the module's own for one parameter: uniform from lo to hi.
+struct StartChange {
+  std::string parameter;
+  double lo = 0;
+  double hi = 0;
+};
+
 struct Recipe {
   Optimiser optimiser;
   std::vector<Regulariser> regularisers;
@@ -131,6 +138,7 @@ struct Recipe {
   Loss loss;
   std::optional<Noise> noise;
   std::optional<Restarts> restarts;
+  std::vector<StartChange> starts;
   long iterations = 50000;
   int batch = 128;
 };

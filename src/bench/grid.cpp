@@ -252,9 +252,16 @@ Result<std::vector<Pair>> make_pairs(std::span<const ModuleInfo* const> modules,
 }
 
 std::span<const Preset> presets() {
+  // The modules that came after the survey, beside the survey's best.
+  static constexpr std::string_view later =
+      "NAU,NMU,RealNPU,sNMU,sNMU-batch,NRU,NRU-separate,NRU-log,NMRU,NMRU-vanilla,sNMRU,RealNPU-modified,NaiveNPU,MC-FC,"
+      "MulMC-FC,MulMC-FC-iNALU,MulMC-FC-RealNPU,NALU2M,NALUIG,NALU2MIG";
   static constexpr Preset all[] = {
       {"primer", "the paper's tables: nine modules, 23 pairs, 9 ranges, 25 seeds",
        "NAC+,NAC*,NALU,G-NALU,iNALU,NAU,NMU,NPU,RealNPU", "add,sub,mul,div", 2},
+      {"beyond-primer", "the modules after the survey, 9 ranges, 25 seeds", later, "add,sub,mul,div", 2},
+      {"beyond-primer-10", "the same with 8 redundant inputs, 100000 iterations; half an hour", later,
+       "add,sub,mul,div", 10, 100000},
       {"redundancy-10-inalu", "iNALU with 8 redundant inputs, addition", "iNALU", "add", 10},
       {"redundancy-10-nau", "NAU with 8 redundant inputs, addition and subtraction", "NAU", "add,sub", 10},
       {"redundancy-100-nau", "NAU with 98 redundant inputs, addition and subtraction", "NAU", "add,sub", 100},

@@ -71,6 +71,7 @@ struct Preset {
   std::string_view meaning;
   std::string_view modules, operations;  // as for parse_modules and parse_operations
   int inputs = 2;
+  std::optional<long> iterations{};  // otherwise the recipes'
 };
 std::span<const Preset> presets();
 Result<const Preset*> find_preset(std::string_view name);

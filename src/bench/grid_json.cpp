@@ -75,6 +75,8 @@ std::string senseless(const Recipe& recipe) {
   if (recipe.clip_norm && !(*recipe.clip_norm > 0)) return "clip_norm must be above 0, or null";
   if (!(recipe.loss.limit > 0)) return "the limit of the huber loss must be above 0";
   if (recipe.noise && !(recipe.noise->lo <= recipe.noise->hi)) return "noise.lo must not be above noise.hi";
+  for (const StartChange& change : recipe.starts)
+    if (!(change.lo <= change.hi)) return fmt::format("starts.{} must be [low, high]", change.parameter);
   if (recipe.restarts && (recipe.restarts->count < 1 || recipe.restarts->count > 1000000))
     return "restarts.count must be a whole number from 1 to 1000000";
   if (recipe.restarts && (recipe.restarts->every < 1 || recipe.restarts->every % 1000 != 0))
@@ -144,6 +146,7 @@ std::string to_json(const Recipe& recipe) {
       value["noise"]["hi"] = noise->hi;
     }
   }
+  for (const StartChange& change : recipe.starts) value["starts"][change.parameter] = {change.lo, change.hi};
   if (recipe.restarts) value["restarts"] = {{"count", recipe.restarts->count}, {"every", recipe.restarts->every}};
   return value.dump();
 }
@@ -175,6 +178,10 @@ Result<Recipe> recipe_from_json(std::string_view text) {
     if (value.contains("noise")) {
       const json& noise = value["noise"];
       recipe.noise = Noise{noise.at("lo"), noise.value("hi", 5.0), noise.value("batch_adaptive", false)};
+    }
+    if (value.contains("starts")) {
+      for (const auto& [parameter, range] : value["starts"].items())
+        recipe.starts.push_back({parameter, range.at(0), range.at(1)});
     }
     if (value.contains("restarts"))
       recipe.restarts = Restarts{value["restarts"].at("count"), value["restarts"].at("every")};

@@ -194,7 +194,11 @@ Result<RunResult> judge(const Run& run, const Criterion& criterion) {
     const double threshold = criterion.kind == Criterion::Kind::Mse
                                  ? epsilon_threshold(id.operation, id.range.test, id.inputs, criterion.epsilon)
                                  : log_space_threshold(id.operation, id.range.test, id.inputs, criterion.epsilon);
-    return decide([&](std::size_t row) -> Result<bool> { return series.test_mse[row] < threshold; });
+    const auto passes = [&](std::size_t row) { return series.test_mse[row] < threshold; };
+    result.at_end = passes(series.rows() - 1);
+    result.ever = false;
+    for (std::size_t row = 0; row < series.rows(); ++row) result.ever = *result.ever || passes(row);
+    return decide([&](std::size_t row) -> Result<bool> { return passes(row); });
   }
   const std::shared_ptr<const TestSet> test = test_set(run.id);
   return decide([&](std::size_t row) { return predictions_pass(run, row, *test, criterion); });
@@ -210,6 +214,16 @@ CellSummary summarise(std::span<const RunResult> runs, bool paper_intervals) {
   CellSummary summary;
   summary.runs = static_cast<int>(runs.size());
   summary.successes = static_cast<int>(steps.size());
+  const auto count = [&](std::optional<bool> RunResult::*held) -> std::optional<int> {
+    int sum = 0;
+    for (const RunResult& run : runs) {
+      if (!(run.*held)) return std::nullopt;
+      sum += *(run.*held);
+    }
+    return sum;
+  };
+  summary.ever = count(&RunResult::ever);
+  summary.at_end = count(&RunResult::at_end);
   summary.success = wilson(summary.successes, summary.runs);
   summary.solved_at = paper_intervals ? paper_solved_at(steps) : solved_at_estimate(steps);
   summary.sparsity = paper_intervals ? paper_sparsity(errors) : sparsity_estimate(errors);

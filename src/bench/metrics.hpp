@@ -33,6 +33,8 @@ struct RunResult {
   // even if another one does.
   std::optional<long> solved_at;
   double validation_mse = 0, test_mse = 0, sparsity_error = 0;  // at the best row
+  // Whether any row meets the criterion, and whether the last one does. Nothing where that takes predictions.
+  std::optional<bool> ever, at_end;
 };
 
 // An error says that the run is not whole, or that the criterion cannot be applied to it. May be called from several
@@ -44,6 +46,7 @@ Result<Model> model_at(const Run& run, std::size_t row);
 
 struct CellSummary {
   int runs = 0, successes = 0;
+  std::optional<int> ever, at_end;  // see RunResult
   Estimate success{}, solved_at{}, sparsity{};  // the latter two of successful runs only
   double median_solved_at = 0, median_sparsity = 0;
 };

@@ -71,7 +71,7 @@ Result<Grid> grid_of(const Options& o, std::vector<std::string>& skipped) {
   if (!seeds) return seeds.error();
   grid.seeds = std::move(*seeds);
   grid.inputs = o.inputs ? static_cast<int>(*o.inputs) : (*preset)->inputs;
-  grid.iterations = o.iterations;
+  grid.iterations = o.iterations ? o.iterations : (*preset)->iterations;
   grid.learning_rate = o.learning_rate;
   if (grid.learning_rate && !(*grid.learning_rate > 0 && *grid.learning_rate < 1e6))
     return Error{"--learning-rate must be above 0, such as 0.001."};

@@ -107,6 +107,8 @@ std::vector<std::string> habits(const Recipe& recipe) {
       lines.push_back("loss: the squared difference of the logarithms of the magnitudes");
       break;
   }
+  for (const StartChange& change : recipe.starts)
+    lines.push_back(fmt::format("{} starts uniform in ({}, {})", change.parameter, change.lo, change.hi));
   if (recipe.noise) {
     lines.push_back(recipe.noise->batch_adaptive
                         ? fmt::format("noise from {0} to {0} + 1 / standard deviation of the batch", recipe.noise->lo)

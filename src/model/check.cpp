@@ -232,9 +232,10 @@ ModuleCheck check_gradients(const ModuleInfo& module, const CheckSettings& setti
         const double gradient = gradients[static_cast<std::size_t>(e.layer)][e.index];
         Checker::Difference d = checker.difference(e.layer, e.index, first_step);
         double error = std::fabs(d.slope - gradient) / unit;
-        if (error > settings.tolerance) {
-          d = checker.difference(e.layer, e.index, second_step);
-          error = std::fabs(d.slope - gradient) / unit;
+        if (error > settings.tolerance / 100) {
+          const Checker::Difference closer = checker.difference(e.layer, e.index, second_step);
+          const double other = std::fabs(closer.slope - gradient) / unit;
+          if (other < error) d = closer, error = other;
         }
         if (d.kink > 1e-5 * unit && error > settings.tolerance) {
           ++checked.at_kinks;

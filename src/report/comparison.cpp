@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <cmath>
 
 #include "bench/intervals.hpp"
@@ -17,17 +19,34 @@ std::string printed(double value) { return fmt::format("{:.1e}", value); }
 
 Result<Comparison> compare_with_paper(const Results& results) {
   const Grid& grid = results.info.grid;
-  if (grid.inputs != 2)
-    return Error{fmt::format("the paper's tables have 2 inputs, and these runs have {}; there is nothing to compare.",
+  if (grid.inputs != 2 && grid.inputs != 10)
+    return Error{fmt::format("results were published for 2 and 10 inputs, and these runs have {}; there is nothing to "
+                             "compare.",
                              grid.inputs)};
-  if (grid.iterations || grid.learning_rate || !grid.recipe_changes.empty() || grid.log_every != 1000)
+  const bool own_iterations = grid.iterations && !(grid.inputs == 10 && *grid.iterations == 100000);
+  if (own_iterations || grid.learning_rate || !grid.recipe_changes.empty() || grid.log_every != 1000)
     return Error{
         "these runs do not follow the paper's protocol (--iterations, --learning-rate, --recipe or --log-every was given); "
         "compare a "
         "run without them."};
   Comparison comparison;
   for (const Cell& cell : results.cells) {
-    if (!cell.published) continue;
+    if (!cell.published || cell.runs.empty()) continue;
+    const Estimate& interval = cell.published->success;
+    const double rate = cell.summary.success.value;
+    if (!cell.published->source.empty()) {
+      const Estimate& ours = cell.summary.success;
+      ComparedCell compared;
+      compared.cell = &cell;
+      compared.successes = cell.summary.successes;
+      compared.published = static_cast<int>(std::lround(interval.value * cell.summary.runs));
+      compared.inside_interval = interval.value >= ours.lo - 0.005 && interval.value <= ours.hi + 0.005;
+      compared.allowed = compared.inside_interval ? std::abs(compared.difference()) : -1;
+      comparison.outside += compared.outside();
+      comparison.equal += compared.difference() == 0;
+      comparison.cells.push_back(compared);
+      continue;
+    }
     bool all_seeds = cell.runs.size() == static_cast<std::size_t>(PublishedCell::runs);
     for (const JudgedRun& run : cell.runs)
       all_seeds = all_seeds && run.seed < static_cast<std::uint32_t>(PublishedCell::runs);
@@ -42,8 +61,6 @@ Result<Comparison> compare_with_paper(const Results& results) {
     compared.published = cell.published->successes();
     const bool chaotic = is_chaotic(cell.pair);
     compared.allowed = chaotic ? Comparison::allowed_chaotic : Comparison::allowed_reproducible;
-    const Estimate& interval = cell.published->success;
-    const double rate = cell.summary.success.value;
     compared.inside_interval = rate >= interval.lo - 0.005 && rate <= interval.hi + 0.005;  // printed in whole percent
     if (!chaotic && !std::isnan(cell.published->solved_at.lo)) {
       // By the paper's rule, whatever intervals are shown.
@@ -62,10 +79,28 @@ Result<Comparison> compare_with_paper(const Results& results) {
     comparison.solved_at_equal += compared.solved_at_equal;
     comparison.cells.push_back(compared);
   }
-  if (comparison.cells.empty())
-    return Error{"none of these cells is in the paper's tables; `nalm bench` without options runs those that are."};
+  for (const Pair& pair : grid.pairs) {
+    const PublishedCell* mean = find_published_mean(pair.module->name, pair.operation, grid.inputs);
+    if (!mean || grid.ranges.size() != paper_ranges().size()) continue;
+    ComparedMean compared;
+    compared.pair = pair;
+    compared.published = mean->success.value;
+    for (const Cell& cell : results.cells) {
+      if (!(cell.pair == pair)) continue;
+      compared.runs += cell.summary.runs;
+      compared.successes += cell.summary.successes;
+    }
+    if (compared.runs == 0) continue;
+    const double variance = compared.published * (1 - compared.published);
+    const double theirs = static_cast<double>(PublishedCell::runs) * static_cast<double>(paper_ranges().size());
+    compared.allowed = 1.96 * std::sqrt(variance / compared.runs + variance / theirs);
+    comparison.outside += compared.outside();
+    comparison.means.push_back(compared);
+  }
+  if (comparison.cells.empty() && comparison.means.empty())
+    return Error{"nothing was published for these cells; `nalm bench` without options runs the survey's tables."};
   if (comparison.outside > 0)
-    comparison.broken.push_back(fmt::format("{} cells differ by more runs than allowed", comparison.outside));
+    comparison.broken.push_back(fmt::format("{} cells differ by more than allowed", comparison.outside));
   // Limits on numbers of cells only mean something for all of them.
   if (comparison.reproducible == Comparison::reproducible_cells &&
       comparison.reproducible_equal < Comparison::least_equal) {
@@ -82,8 +117,12 @@ Result<Comparison> compare_with_paper(const Results& results) {
 }
 
 std::string print(const Comparison& comparison, bool all_cells) {
-  std::string text = fmt::format("{:<9}{:<5}{:<15}{:>6}{:>7}{:>6}  {}\n", "module", "op", "range", "ours", "paper",
-                                 "diff", "published interval, solved at");
+  std::size_t width = 7;
+  for (const ComparedCell& c : comparison.cells) width = std::max(width, c.cell->pair.module->name.size());
+  for (const ComparedMean& m : comparison.means) width = std::max(width, m.pair.module->name.size());
+  width += 2;
+  std::string text = fmt::format("{:<{}}{:<5}{:<15}{:>6}{:>7}{:>6}  {}\n", "module", width, "op", "range", "ours",
+                                 "paper", "diff", "published interval, solved at");
   int shown = 0;
   for (const ComparedCell& c : comparison.cells) {
     const bool solved_differs = c.solved_at_compared && !c.solved_at_equal;
@@ -91,27 +130,40 @@ std::string print(const Comparison& comparison, bool all_cells) {
     ++shown;
     const Estimate& interval = c.cell->published->success;
     std::string verdict = c.outside() ? "OUTSIDE the limit" : c.difference() == 0 ? "equal" : "within the limit";
-    verdict += c.inside_interval ? fmt::format(", inside [{:.0f} %, {:.0f} %]", 100 * interval.lo, 100 * interval.hi)
-                                 : fmt::format(", not in [{:.0f} %, {:.0f} %]", 100 * interval.lo, 100 * interval.hi);
+    if (c.cell->published->source.empty()) {
+      verdict += fmt::format(", {} [{:.0f} %, {:.0f} %]", c.inside_interval ? "inside" : "not in", 100 * interval.lo,
+                             100 * interval.hi);
+    } else {
+      verdict += fmt::format(" ({})", c.cell->published->source);
+    }
     if (c.solved_at_compared) {
       verdict += solved_differs ? fmt::format(", solved at {:.0f} instead of {:.2g}", c.cell->summary.solved_at.value,
                                               c.cell->published->solved_at.value)
                                 : ", solved at equal";
     }
-    text += fmt::format("{:<9}{:<5}{:<15}{:>6}{:>7}{:>+6}  {}\n", c.cell->pair.module->name,
+    text += fmt::format("{:<{}}{:<5}{:<15}{:>6}{:>7}{:>+6}  {}\n", c.cell->pair.module->name, width,
                         name_of(c.cell->pair.operation), c.cell->range_name(), c.successes, c.published, c.difference(),
                         verdict);
   }
-  if (shown == 0) text = "Every cell equals the published one.\n";
+  if (shown == 0) text = comparison.cells.empty() ? "" : "Every cell equals the published one.\n";
+  for (const ComparedMean& m : comparison.means) {
+    text += fmt::format("{:<{}}{:<5}mean of nine ranges: {:.1f} %, published {:.1f} %; {} (binomial error {:.1f} points)\n",
+                        m.pair.module->name, width, name_of(m.pair.operation), 100 * m.rate(), 100 * m.published,
+                        m.outside() ? "OUTSIDE the limit" : "within the limit", 100 * m.allowed);
+  }
+  if (!comparison.cells.empty())
+    text += fmt::format("{} of {} cells equal the published count.", comparison.equal, comparison.cells.size());
+  if (comparison.reproducible > 0)
+    text += fmt::format(
+        " Of the {} that are reproducible seed by seed (the survey's without NPU and RealNPU) {}. Solved-at, as "
+        "printed, equal in {} of {}.",
+        comparison.reproducible, comparison.reproducible_equal, comparison.solved_at_equal,
+        comparison.solved_at_compared);
+  if (!comparison.cells.empty()) text += "\n";
   text += fmt::format(
-      "{} of {} cells equal the published count; of the {} that are reproducible seed by seed (all but NPU and "
-      "RealNPU) "
-      "{}. Solved-at, as printed, equal in {} of {}.\n",
-      comparison.equal, comparison.cells.size(), comparison.reproducible, comparison.reproducible_equal,
-      comparison.solved_at_equal, comparison.solved_at_compared);
-  text += fmt::format("Limits: {} run ({} for NPU and RealNPU). ", Comparison::allowed_reproducible,
-                      Comparison::allowed_chaotic);
-  if (comparison.agrees()) return text + "It agrees with the paper.\n";
+      "Limits: {} run ({} for NPU and RealNPU) from the survey's, 95 % intervals elsewhere. ",
+      Comparison::allowed_reproducible, Comparison::allowed_chaotic);
+  if (comparison.agrees()) return text + "It agrees with what was published.\n";
   text += "It does not agree: ";
   for (std::size_t k = 0; k < comparison.broken.size(); ++k) text += (k ? "; " : "") + comparison.broken[k];
   return text + ".\n";

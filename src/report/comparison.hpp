@@ -11,12 +11,24 @@ namespace nalm {
 struct ComparedCell {
   const Cell* cell = nullptr;
   int successes = 0, published = 0;
-  int allowed = 0;                                           // how many runs the two may differ
-  bool inside_interval = false;                              // our rate lies in the published interval
+  int allowed = 0;               // how many runs the two may differ
+  bool inside_interval = false;  // the survey's cells: our rate lies in the published interval; others: the published
+                                 // rate, which has none, lies in ours
   bool solved_at_compared = false, solved_at_equal = false;  // as printed, with two digits
 
   int difference() const { return successes - published; }
   bool outside() const { return difference() > allowed || -difference() > allowed; }
+};
+
+// A mean over the nine ranges, where no more was published.
+struct ComparedMean {
+  Pair pair;
+  int successes = 0, runs = 0;
+  double published = 0;  // from as many runs
+  double allowed = 0;    // binomial error of the difference of both, 95 %
+
+  double rate() const { return static_cast<double>(successes) / runs; }
+  bool outside() const { return rate() > published + allowed || rate() < published - allowed; }
 };
 
 // NPU and RealNPU bounce chaotically once they have converged: any change of rounding moves their counts by a few runs.
@@ -27,6 +39,7 @@ struct Comparison {
   static constexpr double least_solved_at = 0.9;                     // share of cells
 
   std::vector<ComparedCell> cells;
+  std::vector<ComparedMean> means;
   int outside = 0, equal = 0;
   int reproducible = 0, reproducible_equal = 0;
   int solved_at_compared = 0, solved_at_equal = 0;
@@ -35,7 +48,7 @@ struct Comparison {
   bool agrees() const { return broken.empty(); }
 };
 
-// An error if there is nothing to compare: other settings than the paper's, or not its 25 seeds.
+// An error if there is nothing to compare: other settings than published, or not the survey's 25 seeds.
 Result<Comparison> compare_with_paper(const Results& results);
 
 std::string print(const Comparison& comparison, bool all_cells);

@@ -148,6 +148,8 @@ Result<std::string> report_page(const RunStore& store, const Judgement& wanted) 
                              {"range", cell.range_name()},
                              {"runs", s.runs},
                              {"successes", s.successes},
+                             {"ever", s.ever ? json(*s.ever) : json()},
+                             {"at_end", s.at_end ? json(*s.at_end) : json()},
                              {"threshold", number(cell.threshold)},
                              {"success", numbers(s.success)},
                              {"solved_at", estimate(s.solved_at, s.median_solved_at)},

@@ -67,8 +67,8 @@ Result<Results> judge_store(const RunStore& store, const Judgement& judgement,
       cell.pair = pair;
       cell.range = range;
       cell.threshold = threshold_of(judgement.criterion, pair.operation, range.test, grid.inputs);
-      if (grid.inputs == 2 && is_of_paper(range))
-        cell.published = find_published(pair.module->name, pair.operation, name_of(range.train));
+      if (is_of_paper(range))
+        cell.published = find_published(pair.module->name, pair.operation, name_of(range.train), grid.inputs);
       std::vector<RunResult> judged;
       const std::string name = name_of(range.train);
       for (; next < runs->size() && name_of((*runs)[next].id.range.train) == name; ++next) {

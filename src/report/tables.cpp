@@ -16,6 +16,8 @@ std::string in_quotes(std::string_view text) { return fmt::format("\"{}\"", text
 // Nothing where there is no number, as in the reference file.
 std::string csv_number(double value) { return std::isnan(value) ? "" : fmt::format("{}", value); }
 
+std::string count_or_nothing(const std::optional<int>& count) { return count ? std::to_string(*count) : ""; }
+
 std::string csv_estimate(const Estimate& e) {
   return fmt::format("{},{},{}", csv_number(e.value), csv_number(e.lo), csv_number(e.hi));
 }
@@ -23,12 +25,13 @@ std::string csv_estimate(const Estimate& e) {
 std::string csv(const Results& results) {
   std::string text =
       "module,operation,range,success,success_lo,success_hi,solved_at,solved_at_lo,solved_at_hi,"
-      "sparsity,sparsity_lo,sparsity_hi,runs,successes\n";
+      "sparsity,sparsity_lo,sparsity_hi,runs,successes,ever,at_end,published\n";
   for (const Cell& cell : results.cells) {
     const CellSummary& s = cell.summary;
-    text += fmt::format("{},{},{},{},{},{},{},{}\n", cell.pair.module->name, name_of(cell.pair.operation),
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", cell.pair.module->name, name_of(cell.pair.operation),
                         in_quotes(cell.range_name()), csv_estimate(s.success), csv_estimate(s.solved_at),
-                        csv_estimate(s.sparsity), s.runs, s.successes);
+                        csv_estimate(s.sparsity), s.runs, s.successes, count_or_nothing(s.ever),
+                        count_or_nothing(s.at_end), cell.published ? csv_number(cell.published->success.value) : "");
   }
   return text;
 }
@@ -54,10 +57,13 @@ std::string json(const Results& results) {
                {"validation_mse", number(run.result.validation_mse)},
                {"test_mse", number(run.result.test_mse)},
                {"sparsity_error", number(run.result.sparsity_error)}};
+      if (run.result.ever) one["ever"] = *run.result.ever;
+      if (run.result.at_end) one["at_end"] = *run.result.at_end;
       if (run.failure) one["failure"] = {{"kind", name_of(run.failure->kind)}, {"detail", run.failure->detail}};
       if (run.basin != Basin::NoRegulariser) one["before_regularisation"] = name_of(run.basin);
       runs.push_back(std::move(one));
     }
+    const auto optional_count = [](const std::optional<int>& count) { return count ? json(*count) : json(); };
     cells.push_back({{"module", cell.pair.module->name},
                      {"operation", name_of(cell.pair.operation)},
                      {"range", cell.range_name()},
@@ -66,6 +72,9 @@ std::string json(const Results& results) {
                      {"threshold", number(cell.threshold)},
                      {"runs", s.runs},
                      {"successes", s.successes},
+                     {"ever", optional_count(s.ever)},
+                     {"at_end", optional_count(s.at_end)},
+                     {"published", cell.published ? number(cell.published->success.value) : json()},
                      {"success", estimate(s.success, none)},
                      {"solved_at", estimate(s.solved_at, s.median_solved_at)},
                      {"sparsity", estimate(s.sparsity, s.median_sparsity)},
@@ -134,14 +143,52 @@ class Columns {
   std::vector<std::vector<std::string>> rows_;
 };
 
-const std::vector<std::string> headings = {
-    "module", "range", "solved", "success % [95 %]", "solved at [95 %]", "sparsity error [95 %]"};
+const std::vector<std::string> headings = {"module",           "range",
+                                           "solved",           "ever",
+                                           "at end",           "success % [95 %]",
+                                           "published",        "solved at [95 %]",
+                                           "sparsity error [95 %]"};
 
 std::vector<std::string> row_of(const Cell& cell) {
   const CellSummary& s = cell.summary;
-  return {std::string(cell.pair.module->name),       cell.range_name(),
-          fmt::format("{}/{}", s.successes, s.runs), with_interval(s.success, percent),
-          with_interval(s.solved_at, steps),         with_interval(s.sparsity, short_number)};
+  return {std::string(cell.pair.module->name),
+          cell.range_name(),
+          fmt::format("{}/{}", s.successes, s.runs),
+          count_or_nothing(s.ever),
+          count_or_nothing(s.at_end),
+          with_interval(s.success, percent),
+          cell.published ? percent(cell.published->success.value) : "",
+          with_interval(s.solved_at, steps),
+          with_interval(s.sparsity, short_number)};
+}
+
+// The mean success rate of every pair over its ranges: one line each, with what was published.
+std::string means(const Results& results, Operation operation) {
+  Columns columns(1);
+  columns.add({"mean over ranges", "solved", "success %", "published"});
+  std::size_t rows = 0;
+  for (const Pair& pair : results.info.grid.pairs) {
+    if (pair.operation != operation) continue;
+    int runs = 0, successes = 0, published = 0;
+    double published_sum = 0;
+    for (const Cell& cell : results.cells) {
+      if (!(cell.pair == pair)) continue;
+      runs += cell.summary.runs;
+      successes += cell.summary.successes;
+      if (cell.published) published_sum += cell.published->success.value, ++published;
+    }
+    if (runs == 0 || results.info.grid.ranges.size() < 2) continue;
+    const bool whole = results.info.grid.ranges.size() == paper_ranges().size();
+    const PublishedCell* mean = find_published_mean(pair.module->name, operation, results.info.grid.inputs);
+    std::string theirs;
+    if (whole && mean) theirs = fmt::format("{:.1f}", 100 * mean->success.value);
+    if (whole && published == static_cast<int>(paper_ranges().size()))
+      theirs = fmt::format("{:.1f}", 100 * published_sum / published);
+    columns.add({std::string(pair.module->name), fmt::format("{}/{}", successes, runs),
+                 fmt::format("{:.1f}", 100.0 * successes / runs), theirs});
+    ++rows;
+  }
+  return rows > 0 ? columns.print() : "";
 }
 
 std::string_view title_of(Operation operation) {
@@ -166,7 +213,10 @@ std::vector<const Cell*> cells_of(const Results& results, Operation operation) {
 }
 
 std::string footnote(const Results& results) {
-  std::string note = fmt::format("Success: {}.", describe(results.judgement.criterion));
+  std::string note = fmt::format(
+      "Success: {}. Solved: at the step with the smallest validation error; ever: at any logged step; at end: at the "
+      "last one.",
+      describe(results.judgement.criterion));
   note += results.judgement.paper_intervals
               ? " Estimates and intervals as the paper computed them."
               : " Success with Wilson's interval; solved-at and sparsity error: mean over successful runs, with gamma "
@@ -184,6 +234,7 @@ std::string terminal(const Results& results) {
     columns.add(headings);
     for (const Cell* cell : cells) columns.add(row_of(*cell));
     text += fmt::format("{}\n{}\n", title_of(operation), columns.print());
+    if (const std::string lines = means(results, operation); !lines.empty()) text += lines + "\n";
   }
   return text + footnote(results) + "\n";
 }
@@ -195,7 +246,7 @@ std::string markdown(const Results& results) {
     if (cells.empty()) continue;
     text += fmt::format("### {}\n\n", title_of(operation));
     for (const std::string& heading : headings) text += fmt::format("| {} ", heading);
-    text += "|\n|---|---|--:|--:|--:|--:|\n";
+    text += "|\n|---|---|--:|--:|--:|--:|--:|--:|--:|\n";
     for (const Cell* cell : cells) {
       for (const std::string& column : row_of(*cell)) {
         std::string escaped;
@@ -304,15 +355,36 @@ std::string print_overview(const Results& results) {
     const std::vector<const Cell*> cells = cells_of(results, operation);
     if (cells.empty()) continue;
     Columns columns(1);
+    const auto solved = [](const Cell& cell) {
+      return cell.summary.runs ? fmt::format("{}/{}", cell.summary.successes, cell.summary.runs) : std::string("-");
+    };
     std::vector<std::string> heading{"range"};
-    for (const Pair& pair : results.info.grid.pairs)
-      if (pair.operation == operation) heading.emplace_back(pair.module->name);
+    std::size_t width = 12;
+    for (const Pair& pair : results.info.grid.pairs) {
+      if (pair.operation != operation) continue;
+      heading.emplace_back(pair.module->name);
+      width += pair.module->name.size() + 2;
+    }
+    if (width > 110) {  // many modules: the other way round
+      heading = {"module"};
+      for (const TaskRange& range : results.info.grid.ranges) heading.push_back(name_of(range.train));
+      columns.add(heading);
+      for (const Pair& pair : results.info.grid.pairs) {
+        if (pair.operation != operation) continue;
+        std::vector<std::string> row{std::string(pair.module->name)};
+        for (const Cell* cell : cells)
+          if (cell->pair == pair) row.push_back(solved(*cell));
+        columns.add(row);
+      }
+      text += fmt::format("{}: runs solved\n{}\n", title_of(operation), columns.print());
+      continue;
+    }
     columns.add(heading);
     for (const TaskRange& range : results.info.grid.ranges) {
       std::vector<std::string> row{name_of(range.train)};
       for (const Cell* cell : cells) {
         if (cell->range_name() != row.front()) continue;
-        row.push_back(cell->summary.runs ? fmt::format("{}/{}", cell->summary.successes, cell->summary.runs) : "-");
+        row.push_back(solved(*cell));
       }
       columns.add(row);
     }

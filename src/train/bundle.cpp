@@ -56,7 +56,7 @@ template <class S>
 void Bundle<S>::start(int lane, std::shared_ptr<StartStream> stream) {
   for (int k = 0; k < network_.layer_count(); ++k) {
     const LayerSpec& spec = network_.spec(k);
-    network_.set_parameters(lane, k, start_values(*spec.module, spec.shape, *stream));
+    network_.set_parameters(lane, k, start_values(*spec.module, spec.shape, *stream, recipe_.whole.starts));
   }
   if (noisy_) {
     for (std::size_t word = 0; word < 4; ++word) {

@@ -35,14 +35,18 @@ static void make_orthonormal(std::vector<double>& matrix, std::size_t rows, std:
   }
 }
 
-std::vector<double> start_values(const ModuleInfo& module, const LayerShape& shape, StartStream& stream) {
+std::vector<double> start_values(const ModuleInfo& module, const LayerShape& shape, StartStream& stream,
+                                 std::span<const StartChange> changes) {
   std::vector<double> values;
   const int fan = shape.inputs + shape.outputs;
   for (const ParameterInfo& parameter : module.parameters) {
     if (!is_present(parameter, shape)) continue;
     std::vector<double> tensor(static_cast<std::size_t>(size_of(module, parameter.axes, shape)));
     const auto symmetric = [&](double r) { stream.uniform(tensor, -r, r); };
-    switch (const Start& start = parameter.start; start.kind) {
+    Start start = parameter.start;
+    for (const StartChange& change : changes)
+      if (change.parameter == parameter.name) start = Start::uniform(change.lo, change.hi);
+    switch (start.kind) {
       case Start::Kind::Constant:
         std::fill(tensor.begin(), tensor.end(), start.a);
         break;

@@ -37,6 +37,8 @@
   const ranges_of = (operation) => data.ranges.filter((range) => cells.some((cell) => cell.operation === operation && cell.range === range));
   const operations = data.operations.filter((operation) => cells.some((cell) => cell.operation === operation));
   const any_published = cells.some((cell) => cell.published);
+  // Whether looking at any step, or at the last one, would tell something else than the best step.
+  const any_other = cells.some((cell) => (cell.ever ?? cell.successes) !== cell.successes || (cell.at_end ?? cell.successes) !== cell.successes);
   const sum = (list, value) => list.reduce((total, each) => total + value(each), 0);
   const percent = (share) => `${number(Math.round(share * 1000) / 10)}\u202f%`;
   const plural = (value, one, many) => `${count(value)} ${value === 1 ? one : many}`;
@@ -248,6 +250,8 @@
     { name: "Range", head: true, sort: (cell) => data.ranges.indexOf(cell.range),
       show: (cell) => make("button", { type: "button", class: "row-button", "aria-label": `Learning curves of ${cell_name(cell)}` }, cell.range) },
     { name: "Solved", numeric: true, sort: (cell) => cell.successes / cell.runs, show: (cell) => `${cell.successes}/${cell.runs}` },
+    { name: "Ever", numeric: true, extra: true, sort: (cell) => cell.ever ?? null, show: (cell) => (cell.ever === null ? none() : `${cell.ever}`) },
+    { name: "At end", numeric: true, extra: true, sort: (cell) => cell.at_end ?? null, show: (cell) => (cell.at_end === null ? none() : `${cell.at_end}`) },
     { name: "Success", sort: (cell) => cell.success[0], show: (cell) => [gauge(cell), make("span", { class: "estimate" }, percent(cell.success[0])), spread(PANELS[0], cell.success)] },
     { name: "Published", published: true, numeric: true, sort: (cell) => cell.published?.success?.[0] ?? null, show: (cell) => (cell.published?.success ? percent(cell.published.success[0]) : none()) },
     { name: "Difference in runs", published: true, numeric: true, sort: difference,
@@ -257,7 +261,7 @@
     { name: "Sparsity error", numeric: true, sort: (cell) => cell.sparsity?.[0] ?? null, show: (cell) => (cell.sparsity ? [number(cell.sparsity[0]), spread(PANELS[2], cell.sparsity)] : none()) },
     { name: "Published", id: "Published sparsity error", published: true, numeric: true, sort: (cell) => cell.published?.sparsity?.[0] ?? null, show: (cell) => (cell.published?.sparsity ? number(cell.published.sparsity[0]) : none()) },
     { name: "Most frequent failure", sort: (cell) => main_failure(cell)?.[0] ?? null, show: (cell) => (main_failure(cell) ? `${main_failure(cell)[0]} (${main_failure(cell)[1]})` : none()) },
-  ].filter((column) => any_published || !column.published);
+  ].filter((column) => (any_published || !column.published) && (any_other || !column.extra));
 
   // Orders items by a column; what has no value comes last either way.
   const sorted = (items, value, direction) => [...items].sort((a, b) => {
@@ -313,6 +317,7 @@
     const element = make("section", { id: "table", "aria-labelledby": "table-title" },
       make("h2", { id: "table-title" }, "All cells"),
       make("p", { class: "intro" }, "Intervals follow the estimates in grey. ",
+        any_other ? "Solved: at the step with the smallest validation error; ever: at any logged step; at end: at the last one. " : "",
         any_published ? "The dark tick on a gauge is the published success rate; an asterisk marks cells whose interval does not overlap the published one. " : "",
         make("span", { class: "controls" }, "Choose a row to see its learning curves.")),
       make("div", { class: "fields controls" },

@@ -1,0 +1,124 @@
+// NRU-log: products and quotients, learned from magnitudes alone.
+//
+//   y_o = prod_i |x_i|^W_io * prod_i sign(x_i)^round(W_io),   W in [-1, 1], driven towards {-1, 0, 1}
+//
+// trained with the logarithmic loss (ln|y| - ln|t|)^2. In logarithms a product of powers is a weighted sum, so that loss
+// is a quadratic function of the weights: one minimum, whatever the ranges, the signs and the number of inputs. The sign
+// needs no training, because which inputs take part decides it.
+//
+// Built in: that the target is a product of powers of inputs, with the sign that follows. docs/results/redundant-inputs.md
+// has the study from which this module came.
+#pragma once
+
+#include "nalm/modules/mathematics.hpp"
+
+namespace nalm {
+
+struct NruLog {
+  static constexpr ParameterInfo parameters[] = {
+      {"W", per_input_and_output, {Start::Kind::Nau}, Clamp{-1, 1}, "1 multiplies, -1 divides, 0 ignores the input"},
+  };
+  static constexpr Quantity weights_info[] = {
+      {"W", per_input_and_output, "W as it is", true},
+      {"odd", per_input_and_output, "1 where |W| > 1/2, else 0"},
+  };
+  static constexpr Quantity steps[] = {
+      {"logarithm", per_input, "ln|x|"},
+  };
+  static constexpr Operation operations[] = {Operation::Multiply, Operation::Divide};
+
+  static Recipe recipe(Operation, int inputs) {
+    Recipe r;
+    r.optimiser = Adam{.learning_rate = 1e-2};
+    r.loss = {.kind = Loss::Kind::Log};
+    r.regularisers = {Regulariser::sparsity(0.1, 20000, 35000)};
+    if (inputs > 2) {
+      r.iterations = 100000;
+      r.regularisers = {Regulariser::sparsity(0.1, 50000, 75000)};
+    }
+    return r;
+  }
+
+  static constexpr std::string_view differences[] = {
+      "There is no paper: it is the NRU with separate sign, without the gate t (|x|^0 is 1 anyway), trained with another "
+      "loss.",
+      "Rounding has no gradient: the sign is not learned, it follows from the powers.",
+  };
+  static constexpr ModuleInfo info{
+      .name = "NRU-log",
+      .title = "Neural Reciprocal Unit trained on logarithms",
+      .citation = "this project; after Mistry, Farrahi, Hare: Learning division with neural arithmetic logic modules",
+      .formula = "y_o = prod_i |x_i|^W_io*prod_i sign(x_i)^round(W_io), W in [-1, 1]",
+      .learned = "which inputs are multiplied (1), divided by (-1) or ignored (0); signs follow from that",
+      .differences = differences,
+      .unusual_inputs =
+          "NaN gives NaN, and so does an infinite input with W = 0; 0 is NaN unless every W on it is above 0; nothing is "
+          "added to the input, so tiny ones are as good as others.",
+      .prepared = "ln|x|",
+      .parameters = parameters,
+      .weights = weights_info,
+      .steps = steps,
+      .operations = operations,
+      .recipe = recipe,
+  };
+
+  template <class T, class Shape>
+  static void weights(const Shape& s, const T* p, T* w) {
+    const int n = s.inputs * s.outputs;
+    for (int k = 0; k < n; ++k) {
+      w[k] = p[k];
+      w[n + k] = negative(0.5 - abs(p[k]));
+    }
+  }
+
+  template <class T, class Shape>
+  static void prepare(const Shape& s, const T* x, T* step) {
+    for (int i = 0; i < s.inputs; ++i) step[i] = log(abs(x[i]));
+  }
+
+  template <class T, class Shape>
+  static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* logarithm) {
+    const T* odd = w + s.inputs * s.outputs;
+    for (int o = 0; o < s.outputs; ++o) {
+      T exponent = w[o] * logarithm[0], signs = odd[o] * sign(x[0]) + (1.0 - odd[o]);
+      for (int i = 1; i < s.inputs; ++i) {
+        const int k = i * s.outputs + o;
+        exponent += w[k] * logarithm[i];
+        signs *= odd[k] * sign(x[i]) + (1.0 - odd[k]);
+      }
+      y[o] = exp(exponent) * signs;
+    }
+  }
+
+  template <class T, class Shape>
+  static void backward(const Shape& s, const T* /*p*/, const T* w, const T* x, const T* y, const T* logarithm,
+                       const T* dy, T* dx, T* /*dp*/, T* dw) {
+    for (int o = 0; o < s.outputs; ++o) {
+      const T d_exponent = dy[o] * y[o];
+      for (int i = 0; i < s.inputs; ++i) {
+        const int k = i * s.outputs + o;
+        dw[k] += d_exponent * logarithm[i];
+        if (dx) dx[i] += d_exponent * w[k] / x[i];
+      }
+    }
+  }
+
+  template <class T, class Shape>
+  static void pull_back(const Shape& s, const T* /*p*/, const T* /*w*/, const T* dw, T* dp) {
+    for (int k = 0; k < s.inputs * s.outputs; ++k) dp[k] += dw[k];
+  }
+
+  static Expression ideal(Readout& r, int o) {
+    std::vector<Power> powers;
+    Expression signs = 1.0;
+    for (int i = 0; i < r.inputs(); ++i) {
+      const double w = r.snap(r.weight(i * r.outputs() + o), {-1, 0, 1}, "W");
+      const bool whole = w == std::round(w);
+      powers.push_back({whole ? r.x(i) : abs(r.x(i)), w});
+      if (!whole && std::fabs(w) > 0.5) signs *= sign(r.x(i));
+    }
+    return product_of_powers(powers) * signs;
+  }
+};
+
+}  // namespace nalm
