@@ -38,10 +38,15 @@ function(nalm_add_modules prefix list_file)
       list(APPEND kernels ${CMAKE_CURRENT_BINARY_DIR}/${prefix}/${type}_kernels.cpp)
     endif()
   endforeach()
+  # Several modules per compilation: the headers take longer than a module.
   add_library(${prefix}_plain OBJECT ${plain})
+  set_target_properties(${prefix}_plain PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+  # Formulas and explanations, nothing that is trained with.
+  target_compile_options(${prefix}_plain PRIVATE $<$<CONFIG:Release>:-O1>)
   set(objects ${prefix}_plain)
   foreach(target ${NALM_SIMD_TARGETS})
     nalm_simd_object(${prefix}_${target} ${target} ${kernels})
+    set_target_properties(${prefix}_${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
     list(APPEND objects ${prefix}_${target})
   endforeach()
 

@@ -18,9 +18,13 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "Release")
 endif()
 
 # In kernels the address sanitizer watches the heap only: checking every temporary on the stack takes a minute per file.
-if(CMAKE_CXX_FLAGS MATCHES "sanitize=address")
-  list(APPEND nalm_kernel_flags --param asan-stack=0 -fno-sanitize-address-use-after-scope
-       -fno-sanitize=null,alignment,object-size)
+if(CMAKE_CXX_FLAGS MATCHES "sanitize=.*address")
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    list(APPEND nalm_kernel_flags --param asan-stack=0)
+  else()
+    list(APPEND nalm_kernel_flags -mllvm -asan-stack=0)
+  endif()
+  list(APPEND nalm_kernel_flags -fno-sanitize-address-use-after-scope -fno-sanitize=null,alignment,object-size)
 endif()
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")

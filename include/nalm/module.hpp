@@ -165,7 +165,8 @@ struct ModuleInfo {
   std::span<const Quantity> steps{};
   std::span<const Operation> operations{};  // of the single module task
   Recipe (*recipe)(Operation, int inputs) = nullptr;
-  bool truth_values = false;  // inputs are meant to lie in [0, 1]
+  bool truth_values = false;     // inputs are meant to lie in [0, 1]
+  bool positive_inputs = false;  // negative inputs give NaN
   int outputs_multiple_of = 1;
   int path_option = -1;  // the option that says how many paths there are
 };

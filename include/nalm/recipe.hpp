@@ -108,7 +108,8 @@ struct Noise {
 };
 
 // Several short trainings, and one that goes on: at iterations every, 2 every, ... the run starts afresh, and after
-// `count` tries it goes on from the parameters with the smallest validation error. The optimiser starts afresh each time.
+// `count` tries it goes on from the parameters with the smallest validation error. The optimiser starts afresh each
+// time.
 struct Restarts {
   int count = 1;
   long every = 5000;  // a multiple of 1000: validation errors are renewed so often

@@ -83,13 +83,16 @@ class Dissection {
         return;
       }
       const bool imaginary = quantity.name.ends_with("_im");
+      const std::vector<double>* divided = find_divisors(quantity);
+      if (quantity.name == "R" && find_array("W")) return;  // judged with W
+      const std::string name = divided ? "W-R" : std::string(quantity.name);
       for (std::size_t i = 0; i < closed.size(); ++i) {
-        const double value = values(0)[i];
+        const double value = divided ? values(0)[i] - (*divided)[i] : values(0)[i];
         silent[i] = silent[i] && std::abs(value) < kDecided;
         // Behind a closed gate the weight of an input that should be ignored is free.
         if (closed[i] && !is_operand(i)) continue;
         const double target = imaginary ? 0 : operand_target(i);
-        anatomy.weights.push_back({fmt::format("{}[{}]", quantity.name, i + 1), value, target});
+        anatomy.weights.push_back({fmt::format("{}[{}]", name, i + 1), value, target});
       }
     });
     for_each_array([&](const Quantity& quantity, auto values) {
@@ -133,6 +136,16 @@ class Dissection {
       visit(
           id_.module->steps[q], [&](std::size_t k) -> const auto& { return layers_[k].steps[q].values; });
     }
+  }
+
+  // The effective weights of that name for the first input that was tried, or null.
+  const std::vector<double>* find_array(std::string_view name) const {
+    for (std::size_t q = 0; q < id_.module->weights.size(); ++q)
+      if (id_.module->weights[q].name == name) return &layers_[0].weights[q].values;
+    return nullptr;
+  }
+  const std::vector<double>* find_divisors(const Quantity& quantity) const {
+    return quantity.name == "W" ? find_array("R") : nullptr;
   }
 
   bool is_operand(std::size_t i) const { return i == first_operand_ || i == first_operand_ + 1; }
@@ -274,7 +287,8 @@ std::string_view name_of(Failure::Kind kind) {
 std::optional<BeforeRegularisation> before_regularisation(const Run& run) {
   const auto is_on = [&](long step) {
     return std::any_of(run.recipe.regularisers.begin(), run.recipe.regularisers.end(), [&](const Regulariser& r) {
-      return (r.kind == Regulariser::Kind::Sparsity || r.kind == Regulariser::Kind::Saturate) &&
+      return (r.kind == Regulariser::Kind::Sparsity || r.kind == Regulariser::Kind::Unit ||
+              r.kind == Regulariser::Kind::Saturate) &&
              r.coefficient(step) != 0;
     });
   };

@@ -5,6 +5,7 @@
 //   operands (-1 for what is subtracted or divided by) and 0 for every other input;
 // - of two such arrays named alike but for a final A and M, sums use the first and products the second;
 // - arrays named ..._im want 0 everywhere;
+// - where W and R are two such arrays, W multiplies and R divides, and it is W - R that is judged;
 // - arrays whose name starts with "gate" are gates. A gate per input is open (1) or closed (0). A gate per output of a
 //   module that learns sums and products takes the sum at 1 and the product at 0.
 #pragma once
@@ -38,8 +39,8 @@ struct Failure {
 Failure diagnose(const Run& run, const RunResult& result);
 std::string_view name_of(Failure::Kind kind);
 
-// A sparsity or saturation regulariser pushes weights to discrete values from some iteration on. Which ones it can
-// reach is decided before: a run whose weights do not round to their targets by then is in the wrong basin.
+// A sparsity, unit or saturation regulariser pushes weights to discrete values from some iteration on. Which ones it
+// can reach is decided before: a run whose weights do not round to their targets by then is in the wrong basin.
 enum class Basin {
   NoRegulariser,          // the recipe has none, or it was on from the first row or off until the last
   WrongBasin,             // some weight did not round to its target

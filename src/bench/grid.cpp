@@ -254,7 +254,8 @@ Result<std::vector<Pair>> make_pairs(std::span<const ModuleInfo* const> modules,
 std::span<const Preset> presets() {
   // The modules that came after the survey, beside the survey's best.
   static constexpr std::string_view later =
-      "NAU,NMU,RealNPU,sNMU,sNMU-batch,NRU,NRU-separate,NRU-log,NMRU,NMRU-vanilla,sNMRU,RealNPU-modified,NaiveNPU,MC-FC,"
+      "NAU,NMU,RealNPU,sNMU,sNMU-batch,NRU,NRU-separate,NRU-log,NMRU,NMRU-vanilla,sNMRU,RealNPU-modified,NaiveNPU,MC-"
+      "FC,"
       "MulMC-FC,MulMC-FC-iNALU,MulMC-FC-RealNPU,NALU2M,NALUIG,NALU2MIG";
   static constexpr Preset all[] = {
       {"primer", "the paper's tables: nine modules, 23 pairs, 9 ranges, 25 seeds",

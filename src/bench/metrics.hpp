@@ -46,7 +46,7 @@ Result<Model> model_at(const Run& run, std::size_t row);
 
 struct CellSummary {
   int runs = 0, successes = 0;
-  std::optional<int> ever, at_end;  // see RunResult
+  std::optional<int> ever, at_end;              // see RunResult
   Estimate success{}, solved_at{}, sparsity{};  // the latter two of successful runs only
   double median_solved_at = 0, median_sparsity = 0;
 };

@@ -66,8 +66,14 @@ std::vector<PublishedCell> read_later() {
     if (cells.size() < 6) return;
     const Estimate nothing{none, none, none};
     if (const Result<Operation> operation = parse_operation(cells[1]))
-      all.push_back({cells[0], *operation, cells[3], {number(cells[4]), none, none}, nothing, nothing,
-                     static_cast<int>(number(cells[2])), cells[5]});
+      all.push_back({cells[0],
+                     *operation,
+                     cells[3],
+                     {number(cells[4]), none, none},
+                     nothing,
+                     nothing,
+                     static_cast<int>(number(cells[2])),
+                     cells[5]});
   });
   return all;
 }

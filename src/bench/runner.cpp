@@ -36,8 +36,9 @@ struct Task {
 };
 
 bool looks_at_validation(const Recipe& recipe) {
-  return recipe.reinitialise || recipe.restarts || std::any_of(recipe.regularisers.begin(), recipe.regularisers.end(),
-                                            [](const Regulariser& r) { return r.kind == Regulariser::Kind::Saturate; });
+  return recipe.reinitialise || recipe.restarts ||
+         std::any_of(recipe.regularisers.begin(), recipe.regularisers.end(),
+                     [](const Regulariser& r) { return r.kind == Regulariser::Kind::Saturate; });
 }
 
 // What networks compute from their inputs alone (ModuleInfo::prepared), computed once for all that share it.

@@ -19,8 +19,8 @@ int check(const std::vector<std::string>& names, const CheckSettings& settings) 
   fmt::print(
       "Gradients against central differences, in double; errors relative to the largest gradient of the tensor.\n");
   const std::size_t width = module_column(chosen);
-  fmt::print("{:<{}}{:<11}{:>12}{:>10}{:>10}  {}\n", "module", width, "parameter", "worst error", "compared", "at kinks",
-             "");
+  fmt::print("{:<{}}{:<11}{:>12}{:>10}{:>10}  {}\n", "module", width, "parameter", "worst error", "compared",
+             "at kinks", "");
   int failures = 0;
   for (const ModuleInfo* module : chosen) {
     const ModuleCheck result = check_gradients(*module, settings);

@@ -72,8 +72,8 @@ std::string text_of(const Regulariser& r) {
       return fmt::format("L1 of {}: {} * sum |w|, times {} every {} iterations up to {}", of, r.strength, r.growth,
                          r.every, r.limit);
     case Regulariser::Kind::Unit:
-      return fmt::format("units of {}: up to {} * mean |1 - |w||, ramp over iterations {} to {}", of, r.strength, r.start,
-                         r.end);
+      return fmt::format("units of {}: up to {} * mean |1 - |w||, ramp over iterations {} to {}", of, r.strength,
+                         r.start, r.end);
     case Regulariser::Kind::Grow:
       return fmt::format("growth of {}: up to -{} * mean w^2, ramp over iterations {} to {}", of, r.strength, r.start,
                          r.end);

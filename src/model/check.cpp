@@ -113,7 +113,7 @@ class Checker {
 double draw_input(const ModuleInfo& module, Xoshiro& random, int inputs, double spread) {
   if (module.truth_values) return random.between(0.1, 0.9);
   // Around 1, so that products of many inputs keep their size; few are negative, for the same reason.
-  const bool is_negative = random.unit() < std::min(0.5, 2.0 / inputs) * spread;
+  const bool is_negative = !module.positive_inputs && random.unit() < std::min(0.5, 2.0 / inputs) * spread;
   return (is_negative ? -1 : 1) * std::exp(random.between(-1, 1) * spread);
 }
 

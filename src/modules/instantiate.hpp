@@ -20,7 +20,12 @@ struct FixedShape {
 // batch loop becomes one piece of code that keeps its values in registers.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define NALM_FLATTEN  // a sanitizer's checks, all in one function, would take minutes to compile
-#else
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define NALM_FLATTEN
+#endif
+#endif
+#ifndef NALM_FLATTEN
 #define NALM_FLATTEN __attribute__((flatten))
 #endif
 

@@ -13,6 +13,12 @@ namespace {
 
 bool is_chaotic(const Pair& pair) { return pair.module->name == "NPU" || pair.module->name == "RealNPU"; }
 
+// How far two rates of so many runs each may lie apart by chance: 95 % of the time, from the pooled rate.
+double binomial_error(double a, int a_runs, double b, int b_runs) {
+  const double pooled = (a * a_runs + b * b_runs) / (a_runs + b_runs);
+  return 1.96 * std::sqrt(pooled * (1 - pooled) * (1.0 / a_runs + 1.0 / b_runs));
+}
+
 std::string printed(double value) { return fmt::format("{:.1e}", value); }
 
 }  // namespace
@@ -20,13 +26,15 @@ std::string printed(double value) { return fmt::format("{:.1e}", value); }
 Result<Comparison> compare_with_paper(const Results& results) {
   const Grid& grid = results.info.grid;
   if (grid.inputs != 2 && grid.inputs != 10)
-    return Error{fmt::format("results were published for 2 and 10 inputs, and these runs have {}; there is nothing to "
-                             "compare.",
-                             grid.inputs)};
+    return Error{
+        fmt::format("results were published for 2 and 10 inputs, and these runs have {}; there is nothing to "
+                    "compare.",
+                    grid.inputs)};
   const bool own_iterations = grid.iterations && !(grid.inputs == 10 && *grid.iterations == 100000);
   if (own_iterations || grid.learning_rate || !grid.recipe_changes.empty() || grid.log_every != 1000)
     return Error{
-        "these runs do not follow the paper's protocol (--iterations, --learning-rate, --recipe or --log-every was given); "
+        "these runs do not follow the paper's protocol (--iterations, --learning-rate, --recipe or --log-every was "
+        "given); "
         "compare a "
         "run without them."};
   Comparison comparison;
@@ -35,13 +43,13 @@ Result<Comparison> compare_with_paper(const Results& results) {
     const Estimate& interval = cell.published->success;
     const double rate = cell.summary.success.value;
     if (!cell.published->source.empty()) {
-      const Estimate& ours = cell.summary.success;
       ComparedCell compared;
       compared.cell = &cell;
       compared.successes = cell.summary.successes;
       compared.published = static_cast<int>(std::lround(interval.value * cell.summary.runs));
-      compared.inside_interval = interval.value >= ours.lo - 0.005 && interval.value <= ours.hi + 0.005;
-      compared.allowed = compared.inside_interval ? std::abs(compared.difference()) : -1;
+      const double error = binomial_error(rate, cell.summary.runs, interval.value, PublishedCell::runs);
+      compared.allowed = static_cast<int>(error * cell.summary.runs + 1e-9);
+      compared.inside_interval = !compared.outside();
       comparison.outside += compared.outside();
       comparison.equal += compared.difference() == 0;
       comparison.cells.push_back(compared);
@@ -91,9 +99,8 @@ Result<Comparison> compare_with_paper(const Results& results) {
       compared.successes += cell.summary.successes;
     }
     if (compared.runs == 0) continue;
-    const double variance = compared.published * (1 - compared.published);
-    const double theirs = static_cast<double>(PublishedCell::runs) * static_cast<double>(paper_ranges().size());
-    compared.allowed = 1.96 * std::sqrt(variance / compared.runs + variance / theirs);
+    const int theirs = PublishedCell::runs * static_cast<int>(paper_ranges().size());
+    compared.allowed = binomial_error(compared.rate(), compared.runs, compared.published, theirs);
     comparison.outside += compared.outside();
     comparison.means.push_back(compared);
   }
@@ -147,9 +154,10 @@ std::string print(const Comparison& comparison, bool all_cells) {
   }
   if (shown == 0) text = comparison.cells.empty() ? "" : "Every cell equals the published one.\n";
   for (const ComparedMean& m : comparison.means) {
-    text += fmt::format("{:<{}}{:<5}mean of nine ranges: {:.1f} %, published {:.1f} %; {} (binomial error {:.1f} points)\n",
-                        m.pair.module->name, width, name_of(m.pair.operation), 100 * m.rate(), 100 * m.published,
-                        m.outside() ? "OUTSIDE the limit" : "within the limit", 100 * m.allowed);
+    text +=
+        fmt::format("{:<{}}{:<5}mean of nine ranges: {:.1f} %, published {:.1f} %; {} (binomial error {:.1f} points)\n",
+                    m.pair.module->name, width, name_of(m.pair.operation), 100 * m.rate(), 100 * m.published,
+                    m.outside() ? "OUTSIDE the limit" : "within the limit", 100 * m.allowed);
   }
   if (!comparison.cells.empty())
     text += fmt::format("{} of {} cells equal the published count.", comparison.equal, comparison.cells.size());
@@ -160,9 +168,9 @@ std::string print(const Comparison& comparison, bool all_cells) {
         comparison.reproducible, comparison.reproducible_equal, comparison.solved_at_equal,
         comparison.solved_at_compared);
   if (!comparison.cells.empty()) text += "\n";
-  text += fmt::format(
-      "Limits: {} run ({} for NPU and RealNPU) from the survey's, 95 % intervals elsewhere. ",
-      Comparison::allowed_reproducible, Comparison::allowed_chaotic);
+  text +=
+      fmt::format("Limits: {} run ({} for NPU and RealNPU) from the survey's, the binomial error of both elsewhere. ",
+                  Comparison::allowed_reproducible, Comparison::allowed_chaotic);
   if (comparison.agrees()) return text + "It agrees with what was published.\n";
   text += "It does not agree: ";
   for (std::size_t k = 0; k < comparison.broken.size(); ++k) text += (k ? "; " : "") + comparison.broken[k];

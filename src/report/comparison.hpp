@@ -12,8 +12,7 @@ struct ComparedCell {
   const Cell* cell = nullptr;
   int successes = 0, published = 0;
   int allowed = 0;               // how many runs the two may differ
-  bool inside_interval = false;  // the survey's cells: our rate lies in the published interval; others: the published
-                                 // rate, which has none, lies in ours
+  bool inside_interval = false;  // our rate lies in the published interval; where there is none, within binomial error
   bool solved_at_compared = false, solved_at_equal = false;  // as printed, with two digits
 
   int difference() const { return successes - published; }

@@ -143,10 +143,14 @@ class Columns {
   std::vector<std::vector<std::string>> rows_;
 };
 
-const std::vector<std::string> headings = {"module",           "range",
-                                           "solved",           "ever",
-                                           "at end",           "success % [95 %]",
-                                           "published",        "solved at [95 %]",
+const std::vector<std::string> headings = {"module",
+                                           "range",
+                                           "solved",
+                                           "ever",
+                                           "at end",
+                                           "success % [95 %]",
+                                           "published",
+                                           "solved at [95 %]",
                                            "sparsity error [95 %]"};
 
 std::vector<std::string> row_of(const Cell& cell) {

@@ -73,6 +73,7 @@ std::vector<double> start_values(const ModuleInfo& module, const LayerShape& sha
         const std::size_t columns = dims.size() > 1 ? static_cast<std::size_t>(dims.back()) : 1;
         stream.normal(tensor, 0, 1);
         make_orthonormal(tensor, tensor.size() / columns, columns);
+        for (double& value : tensor) value = static_cast<double>(static_cast<float>(value));  // as all start values are
         break;
       }
       case Start::Kind::Nac:

@@ -40,7 +40,7 @@ struct StepKernels {
 
   // Uniform from lo to hi, hi per lane. state: four words per lane, [word][lane].
   void (*noise)(std::uint32_t* state, S* out, int n, double lo, const S* hi);
-  void (*add)(const S* x, int n, S* sum);                                   // per lane
+  void (*add)(const S* x, int n, S* sum);                                    // per lane
   void (*add_squared_deviations)(const S* x, int n, const S* mean, S* sum);  // per lane
 };
 

@@ -208,6 +208,15 @@ TEST(Weights, PowersOfTwoAndMoreAreWrong) {
   EXPECT_EQ(failure.detail, "W_re[2] = 2.3 instead of 1");
 }
 
+TEST(Weights, OfInputsAndReciprocalsAreJudgedTogether) {
+  Failure failure = diagnosed(run_of("NMRU", Operation::Divide, {{1, 0, 0, 0}}, quiet));
+  EXPECT_EQ(failure.detail, "W-R[2] = 0 instead of -1");
+  failure = diagnosed(run_of("NMRU", Operation::Divide, {{1, 1, 0, 1}}, quiet));
+  EXPECT_EQ(failure.detail, "W-R[2] = 0 instead of -1");  // x2/x2 is 1
+  failure = diagnosed(run_of("NMRU", Operation::Divide, {{1, 0, 0, 0.999}}, quiet));
+  EXPECT_EQ(failure.kind, Failure::Kind::Imprecise) << failure.detail;
+}
+
 TEST(Weights, ImaginaryPartsMustBeZero) {
   EXPECT_EQ(diagnosed(run_of("NPU", Operation::Divide, {{1, -1, 0, 0.7, 1, 1}}, quiet)).detail,
             "W_im[2] = 0.7 instead of 0");

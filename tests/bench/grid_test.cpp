@@ -210,6 +210,9 @@ TEST(Presets, AreThePapers) {
   EXPECT_EQ((*find_preset("redundancy-10-inalu"))->inputs, 10);
   EXPECT_EQ((*find_preset("redundancy-10-nau"))->inputs, 10);
   EXPECT_EQ((*find_preset("redundancy-100-nau"))->inputs, 100);
+  EXPECT_EQ((*find_preset("beyond-primer"))->inputs, 2);
+  EXPECT_EQ((*find_preset("beyond-primer-10"))->inputs, 10);
+  EXPECT_EQ((*find_preset("beyond-primer-10"))->iterations, 100000);
   for (const Preset& preset : presets()) {
     EXPECT_TRUE(parse_modules(preset.modules).ok()) << preset.name;
     EXPECT_TRUE(parse_operations(preset.operations).ok()) << preset.name;
@@ -317,6 +320,24 @@ void expect_same(const Recipe& a, const Recipe& b) {
   }
   EXPECT_EQ(a.clip_value, b.clip_value);
   EXPECT_EQ(a.clip_norm, b.clip_norm);
+  EXPECT_EQ(a.loss.kind, b.loss.kind);
+  EXPECT_EQ(a.loss.limit, b.loss.limit);
+  ASSERT_EQ(a.noise.has_value(), b.noise.has_value());
+  if (a.noise) {
+    EXPECT_EQ(a.noise->lo, b.noise->lo);
+    EXPECT_EQ(a.noise->hi, b.noise->hi);
+    EXPECT_EQ(a.noise->batch_adaptive, b.noise->batch_adaptive);
+  }
+  ASSERT_EQ(a.restarts.has_value(), b.restarts.has_value());
+  if (a.restarts) {
+    EXPECT_EQ(a.restarts->count, b.restarts->count);
+    EXPECT_EQ(a.restarts->every, b.restarts->every);
+  }
+  ASSERT_EQ(a.starts.size(), b.starts.size());
+  for (std::size_t k = 0; k < a.starts.size(); ++k) {
+    EXPECT_EQ(a.starts[k].parameter, b.starts[k].parameter);
+    EXPECT_TRUE(same_bits(a.starts[k].lo, b.starts[k].lo) && same_bits(a.starts[k].hi, b.starts[k].hi));
+  }
   ASSERT_EQ(a.reinitialise.has_value(), b.reinitialise.has_value());
   if (!a.reinitialise) return;
   EXPECT_EQ(a.reinitialise->every, b.reinitialise->every);
@@ -339,7 +360,12 @@ TEST(RecipeAsJson, ReadsBackWithEveryPart) {
   Recipe recipe;
   recipe.optimiser = RmsProp{0.1 + 0.2, 0.95, 1e-10, 1, true};
   recipe.regularisers = {Regulariser::sparsity(0.01, 20000, 35000, "W"), Regulariser::saturate(0.05, 10000),
-                         Regulariser::l1(1e-9, 1e-7, 3, 5000)};
+                         Regulariser::l1(1e-9, 1e-7, 3, 5000), Regulariser::unit(1, 40000, 50000, "W_re"),
+                         Regulariser::grow(10, 20000, 35000)};
+  recipe.loss = Loss::huber(1.0 / 7);
+  recipe.noise = Noise{0.1, 0.5};
+  recipe.restarts = Restarts{8, 5000};
+  recipe.starts = {{"W", -1.0 / 3, 0.25}, {"g", 0, 1}};
   recipe.clip_value = 0.1;
   recipe.clip_norm = 1.0 / 3;
   recipe.reinitialise = Reinitialise{7, 77, 0.7};
@@ -348,6 +374,51 @@ TEST(RecipeAsJson, ReadsBackWithEveryPart) {
   const Result<Recipe> again = recipe_from_json(to_json(recipe));
   ASSERT_TRUE(again.ok()) << complaint(again);
   expect_same(*again, recipe);
+}
+
+TEST(ChangeRecipe, ReplacesWhatIsNamedAndNothingElse) {
+  const Recipe own = (*find_module("NMRU"))->recipe(Operation::Divide, 2);
+  Recipe wanted = own;
+  wanted.optimiser.adam.learning_rate = 0.125;
+  wanted.clip_norm.reset();
+  wanted.loss = Loss::huber(2);
+  wanted.restarts = Restarts{4, 2000};
+  wanted.starts = {{"W", 0, 0.25}};
+  const Result<Recipe> changed =
+      change_recipe(own,
+                    R"({"optimiser": {"learning_rate": 0.125}, "clip_norm": null, "loss": {"kind": "huber", "limit": 2},
+          "restarts": {"count": 4, "every": 2000}, "starts": {"W": [0, 0.25]}})");
+  ASSERT_TRUE(changed.ok()) << complaint(changed);
+  expect_same(*changed, wanted);
+  expect_same(*change_recipe(own, "{}"), own);
+  EXPECT_TRUE(change_recipe(own, R"({"regularisers": []})")->regularisers.empty());
+}
+
+TEST(ChangeRecipe, SaysWhatIsWrong) {
+  const Recipe own = (*find_module("NMRU"))->recipe(Operation::Divide, 2);
+  const auto refusal = [&](std::string_view text) { return complaint(change_recipe(own, text)); };
+  EXPECT_TRUE(contains(refusal(R"({"clip": 1})"), "\"clip\" is not known there"));
+  EXPECT_TRUE(contains(refusal(R"({"optimiser": {"rate": 1}})"), "\"optimiser.rate\" is not known there"));
+  EXPECT_TRUE(contains(refusal(R"({"loss": {"kind": "cubic"}})"), "unknown loss cubic"));
+  EXPECT_TRUE(contains(refusal(R"({"restarts": {"count": 4, "every": 1500}})"), "a multiple of 1000"));
+  EXPECT_TRUE(contains(refusal(R"({"optimiser": {"learning_rate": 0}})"), "learning_rate must be above 0"));
+  EXPECT_TRUE(contains(refusal(R"({"noise": {"lo": 3, "hi": 1}})"), "noise.lo must not be above noise.hi"));
+  EXPECT_TRUE(contains(refusal(R"({"batch": 0})"), "batch must be"));
+  EXPECT_TRUE(contains(refusal(R"({"starts": {"W": [1, 0]}})"), "starts.W must be [low, high]"));
+  for (const char* text :
+       {"", "[]", "3", "{", R"({"regularisers": 3})", R"({"iterations": "many"})", R"({"starts": {"W": 1}})"})
+    EXPECT_FALSE(change_recipe(own, text).ok()) << text;
+}
+
+TEST(ResolveRecipe, TakesTheChangesOfTheGrid) {
+  Grid grid;
+  grid.inputs = 10;
+  grid.recipe_changes = R"({"clip_norm": 0.25})";
+  for (const Pair& pair : all_pairs()) {
+    Recipe wanted = pair.module->recipe(pair.operation, 10);
+    wanted.clip_norm = 0.25;
+    EXPECT_EQ(to_json(resolve_recipe(grid, pair)), to_json(wanted)) << pair.module->name;
+  }
 }
 
 TEST(RecipeAsJson, RefusesDamagedText) {

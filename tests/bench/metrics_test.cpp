@@ -100,6 +100,23 @@ TEST(Judge, ADipBelowTheThresholdIsNoSuccess) {
   EXPECT_FALSE(result.solved_at.has_value());
 }
 
+TEST(Judge, TellsWhetherAnyRowAndTheLastOneSolveIt) {
+  RunResult result = judged(run_of({3, 1, 2}, {below, above, below}));
+  EXPECT_FALSE(result.success);
+  EXPECT_EQ(result.ever, true);
+  EXPECT_EQ(result.at_end, true);
+  result = judged(run_of({3, 1, 2}, {above, below, above}));
+  EXPECT_TRUE(result.success);
+  EXPECT_EQ(result.ever, true);
+  EXPECT_EQ(result.at_end, false);
+  EXPECT_EQ(judged(run_of({3, 1, 2}, {above, above, above})).ever, false);
+  const std::vector<RunResult> runs = {judged(run_of({1, 2}, {below, above})), judged(run_of({1, 2}, {above, below}))};
+  const CellSummary summary = summarise(runs, false);
+  EXPECT_EQ(summary.successes, 1);
+  EXPECT_EQ(summary.ever, 2);
+  EXPECT_EQ(summary.at_end, 1);
+}
+
 TEST(Judge, ThePapersCriterionIsTheDefault) {
   const TaskRange& range = paper_ranges()[6];
   EXPECT_TRUE(judged(run_of({1}, {6.66e-9f}, range), {}).success);

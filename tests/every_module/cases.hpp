@@ -77,8 +77,16 @@ inline Layer discrete_layer(const ShapeCase& c, Xoshiro& random) {
         value = static_cast<double>(random.below(3)) - 1;
       } else if (name == "W_im") {
         value = 0;
-      } else if (name == "g" && p.start.kind == Start::Kind::Constant) {
-        value = static_cast<double>(random.below(2));  // the clamped gate of the power units
+      } else if (name == "g" && p.start.kind == Start::Kind::Constant && p.start.a == 0.5) {
+        value = static_cast<double>(random.below(2));  // the gate of the power units, clamped when it is used
+      } else if (name == "r") {
+        // Which output each input goes to.
+        value = k % c.shape.outputs == static_cast<int>(picked[static_cast<std::size_t>(k / c.shape.outputs)] %
+                                                        static_cast<std::uint64_t>(c.shape.outputs))
+                    ? 1000
+                    : 0;
+      } else if (name == "alpha") {
+        value = 0;
       } else if (name.rfind("W_hat", 0) == 0) {
         value = 1000 * (static_cast<double>(random.below(3)) - 1);
       } else if (name == "V1" || name == "V2") {
@@ -100,7 +108,7 @@ inline std::vector<double> random_rows(const ModuleInfo& module, int inputs, int
     if (module.truth_values) {
       x.push_back(random.between(0.1, 0.9));
     } else {
-      const double sign = random.unit() < 0.3 ? -1 : 1;
+      const double sign = random.unit() < 0.3 && !module.positive_inputs ? -1 : 1;
       x.push_back(sign * std::exp(random.between(-1, 1) / std::sqrt(static_cast<double>(inputs))));
     }
   }

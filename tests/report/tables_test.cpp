@@ -118,9 +118,10 @@ Results results_of() {
 
 // ---- CSV -----------------------------------------------------------------------------------------------------------
 
-TEST(CsvTable, HasTheColumnsOfTheReferenceFileAndTwoMore) {
+TEST(CsvTable, HasTheColumnsOfTheReferenceFileAndMore) {
   const std::string reference = lines_of(text_of(NALM_SOURCE_DIR "/data/primer_single_module.csv")).front();
-  EXPECT_EQ(lines_of(print_table(results_of(), TableFormat::Csv)).front(), reference + ",runs,successes");
+  EXPECT_EQ(lines_of(print_table(results_of(), TableFormat::Csv)).front(),
+            reference + ",runs,successes,ever,at_end,published");
 }
 
 TEST(CsvTable, ReadsBackToTheSameNumbers) {
@@ -130,7 +131,7 @@ TEST(CsvTable, ReadsBackToTheSameNumbers) {
   for (std::size_t k = 0; k < results.cells.size(); ++k) {
     const Cell& cell = results.cells[k];
     const std::vector<std::string> cells = cells_of(lines[k + 1]);
-    ASSERT_EQ(cells.size(), 14u) << lines[k + 1];
+    ASSERT_EQ(cells.size(), 17u) << lines[k + 1];
     EXPECT_EQ(cells[0], cell.pair.module->name);
     EXPECT_EQ(cells[1], name_of(cell.pair.operation));
     EXPECT_EQ(cells[2], name_of(cell.range.train));
@@ -147,6 +148,8 @@ TEST(CsvTable, ReadsBackToTheSameNumbers) {
     }
     EXPECT_EQ(cells[12], "4");
     EXPECT_EQ(cells[13], std::to_string(s.successes));
+    EXPECT_EQ(cells[14], s.ever ? std::to_string(*s.ever) : "");
+    EXPECT_EQ(cells[15], s.at_end ? std::to_string(*s.at_end) : "");
   }
 }
 
@@ -195,7 +198,7 @@ TEST(MarkdownTable, EveryRowHasTheColumnsOfItsHeading) {
   for (const std::string& line : lines_of(print_table(results_of(), TableFormat::Markdown))) {
     if (!line.starts_with("|")) continue;
     ++rows;
-    EXPECT_EQ(count(line, "|"), 7u) << line;
+    EXPECT_EQ(count(line, "|"), 10u) << line;
     EXPECT_TRUE(line.ends_with("|")) << line;
     EXPECT_EQ(count(line, "*"), count(line, "\\*")) << line;
   }

@@ -601,10 +601,16 @@ void expect_learn_is_forward_and_backward(const ModuleInfo& info, const LayerSha
   double mse = 0;
   for (std::size_t k = 0; k < y.size(); ++k) {
     const S difference = y[k] - wide_t[k];
-    dy[k] = difference * static_cast<S>(scale);
     mse += static_cast<double>(difference) * static_cast<double>(difference);
   }
   mse /= static_cast<double>(y.size());
+  // The error is that of the model; the gradient belongs to the form that it trains in, here without noise.
+  if (kernels.training_forward) {
+    const AlignedVector<S> noise(static_cast<std::size_t>(samples * in) * lanes, S(1));
+    kernels.training_forward(shape, p.data(), w.data(), wide_x.data(), noise.data(), y.data(), step.data(), steps,
+                             samples);
+  }
+  for (std::size_t k = 0; k < y.size(); ++k) dy[k] = (y[k] - wide_t[k]) * static_cast<S>(scale);
   kernels.backward(shape, p.data(), w.data(), wide_x.data(), y.data(), step.data(), steps, dy.data(), nullptr,
                    dp.data(), dw.data(), samples);
   kernels.pull_back(shape, p.data(), w.data(), dw.data(), dp.data());

@@ -46,7 +46,8 @@ std::vector<Case> all_cases() {
                        Stack{{info, default_shape(*info, inputs, columns)}}});
     }
   }
-  for (const char* text : {"NAU:2,NMU:1", "NLRL:3,NAC+:2,NSR:2"}) cases.push_back({text, stack_of(text, 4)});
+  for (const char* text : {"NAU:2,NMU:1", "NLRL:3,NAC+:2,NSR:2", "NAU:2,sNMU:1", "NAU:2,sNMU-batch:2"})
+    cases.push_back({text, stack_of(text, 4)});
   return cases;
 }
 
@@ -54,16 +55,18 @@ std::vector<Case> all_cases() {
 template <class S>
 class Run {
  public:
-  Run(std::uint64_t seed, bool is_nan = false) : seed_(seed), data_(seed + 1000), is_nan_(is_nan) {}
+  Run(std::uint64_t seed, bool is_nan, double lowest)
+      : seed_(seed), data_(seed + 1000), is_nan_(is_nan), lowest_(lowest) {}
 
   std::shared_ptr<StartStream> start() const { return std::make_shared<Xoshiro>(seed_); }
 
-  S next() { return is_nan_ ? std::numeric_limits<S>::quiet_NaN() : static_cast<S>(data_.between(-1.5, 1.5)); }
+  S next() { return is_nan_ ? std::numeric_limits<S>::quiet_NaN() : static_cast<S>(data_.between(lowest_, 1.5)); }
 
  private:
   std::uint64_t seed_;
   Xoshiro data_;
   bool is_nan_;
+  double lowest_;
 };
 
 // Every part of an iteration, from the first one on.
@@ -71,11 +74,13 @@ StackRecipe eventful_recipe(const Stack& stack) {
   StackRecipe recipe = StackRecipe::of(stack, Operation::Multiply);
   for (auto& regularisers : recipe.layers) {
     regularisers = {Regulariser::sparsity(0.01, 20, 100), Regulariser::saturate(0.001, 50),
-                    Regulariser::l1(1e-5, 1e-3, 10, 100)};
+                    Regulariser::l1(1e-5, 1e-3, 10, 100), Regulariser::unit(0.01, 30, 60),
+                    Regulariser::grow(0.001, 30, 60)};
   }
   recipe.whole.clip_value = 0.5;
   recipe.whole.clip_norm = 1;
   recipe.whole.reinitialise = Reinitialise{10, 250, 1};
+  recipe.whole.restarts = Restarts{3, 40};
   return recipe;
 }
 
@@ -97,7 +102,8 @@ std::vector<Values> train(const Stack& stack, const StackRecipe& recipe, const s
   const int lanes = bundle.lanes();
   std::vector<Run<S>> runs;
   for (int l = 0; l < lanes; ++l) {
-    runs.emplace_back(l == lane ? seed : static_cast<unsigned>(100 + 10 * lane + l), with_nan && l != lane);
+    runs.emplace_back(l == lane ? seed : static_cast<unsigned>(100 + 10 * lane + l), with_nan && l != lane,
+                      stack.front().module->positive_inputs ? 0.5 : -1.5);
     bundle.start(l, runs.back().start());
     bundle.set_validation_error(l, l == lane ? 0.5 : 2);
   }
@@ -172,7 +178,7 @@ TYPED_TEST(SameRunSameBits, AndAnotherRunGivesOthers) {  // otherwise the tests 
   const simd::Target& target = simd::active_target();
   const std::vector<Values> seven = train<TypeParam>(stack, recipe, target, 0, false);
   EXPECT_NE(train<TypeParam>(stack, recipe, target, 0, false, 8), seven);
-  EXPECT_NE(seven[0], start_values(*stack[0].module, stack[0].shape, *Run<TypeParam>(7).start()));
+  EXPECT_NE(seven[0], start_values(*stack[0].module, stack[0].shape, *Run<TypeParam>(7, false, 0).start()));
 }
 
 }  // namespace

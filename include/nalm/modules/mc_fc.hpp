@@ -4,11 +4,11 @@
 //   MC-FC:     y_o = gate_o sum_i x_i J_io
 //   MulMC-FC:  y_o = exp(gate_o sum_i J_io ln x_i + alpha_o)
 //
-// Two repairs for negative inputs: MulMC-FC-iNALU multiplies exp(... ln|x_i| ...) by prod_i (sign(x_i) J_io + 1 - J_io),
-// MulMC-FC-RealNPU by cos(pi sum_i J_io g_i [x_i < 0]) with a gate g_i per input.
+// Two repairs for negative inputs: MulMC-FC-iNALU multiplies exp(... ln|x_i| ...) by prod_i (sign(x_i) J_io + 1 -
+// J_io), MulMC-FC-RealNPU by cos(pi sum_i J_io g_i [x_i < 0]) with a gate g_i per input.
 //
-// Built in, and nearly everything: every input's mass is handed out to the outputs, so with one output J is 1 whatever r
-// is. The sum, or the product, of all inputs is there from the start; only its scale (gate, alpha) is learned, and an
+// Built in, and nearly everything: every input's mass is handed out to the outputs, so with one output J is 1 whatever
+// r is. The sum, or the product, of all inputs is there from the start; only its scale (gate, alpha) is learned, and an
 // input that should not count cannot be left out.
 //
 // Hoedt et al., "MC-LSTM: Mass-conserving LSTM", ICML 2021; signs after Mistry, Farrahi and Hare.
@@ -20,16 +20,18 @@ namespace nalm {
 
 namespace mc_fc {
 
-inline constexpr double epsilon = 1.1920929e-7;  // the float32 machine epsilon, in double too
+inline constexpr double epsilon = 1.1920929e-7;     // the float32 machine epsilon, in double too
+inline constexpr double smallest = 1.17549435e-38;  // the smallest normal float32, in double too
 inline constexpr double pi = 3.14159265358979323846;
 
 inline constexpr ParameterInfo parameter_r{
     "r", per_input_and_output, {Start::Kind::Orthogonal}, {}, "which output gets how much of an input (softmax)"};
 inline constexpr ParameterInfo parameter_w{"w", per_output, {Start::Kind::Orthogonal}, {}, "output gate"};
 inline constexpr ParameterInfo parameter_b{"b", per_output, Start::constant(0), {}, "output gate, offset"};
-inline constexpr ParameterInfo parameter_alpha{"alpha", per_output, Start::constant(0), {}, "logarithm of a constant factor"};
-inline constexpr ParameterInfo parameter_g{
-    "g", per_input, Start::constant(0.5), Clamp{0, 1}, "sign gate: 1 counts the sign of the input, 0 ignores it"};
+inline constexpr ParameterInfo parameter_alpha{
+    "alpha", per_output, Start::constant(0), {}, "logarithm of a constant factor"};
+inline constexpr ParameterInfo parameter_g{"g", per_input, Start::constant(0.5), Clamp{0, 1},
+                                           "sign gate: 1 counts the sign of the input, 0 ignores it"};
 
 inline constexpr Quantity weight_J{"J", per_input_and_output, "exp(r_io)/sum_k exp(r_ik)", true};
 inline constexpr Quantity weight_gate{"gate", per_output, "sigmoid(w + b)", true};
@@ -94,10 +96,11 @@ struct McFc {
       .citation = mc_fc::citation,
       .formula = "J = softmax over outputs of r; y_o = sigmoid(w_o + b_o)*sum_i x_i*J_io",
       .learned =
-          "which output gets which input, and how much of its sum an output keeps; built in: with one output the sum of "
+          "which output gets which input, and how much of its sum an output keeps; built in: with one output the sum "
+          "of "
           "all inputs",
       .differences = differences,
-      .unusual_inputs = "NaN and infinities go through the sum; infinity with a share of 0 is NaN.",
+      .unusual_inputs = "NaN and infinities go through the sum; infinity with a share or gate of 0 is NaN.",
       .parameters = parameters,
       .weights = weights_info,
       .steps = steps,
@@ -175,11 +178,12 @@ struct Mul {
   };
   static constexpr std::string_view unusual_inputs =
       sign_rule == Sign::None
-          ? "negative inputs and NaN give NaN; 0 gives 0, or NaN with a share or gate of 0; infinity likewise."
+          ? "negative inputs and NaN give NaN; 0 counts as 1.4e-76 (which is 0 in float); infinity with a share or "
+            "gate of 0 is NaN."
           : "NaN gives NaN; 0 and denormals count as eps = 1.1920929e-7 (and the sign of an exact 0 is 0 in the sign "
             "product); infinity with a share or gate of 0 is NaN.";
   static constexpr Quantity steps[] = {
-      {"logarithm", per_input, sign_rule == Sign::None ? "ln(x)" : "ln(|x| + eps)"},
+      {"logarithm", per_input, sign_rule == Sign::None ? "ln(x), as 2*ln(sqrt(x))" : "ln(|x| + eps)"},
       {"sum", per_output, "sum_i J_io*logarithm_i"},
       {"size", per_output, "exp(gate*sum + alpha)"},
       {"sign", per_output,
@@ -206,7 +210,7 @@ struct Mul {
       *sine = signs + s.outputs;
     for (int i = 0; i < s.inputs; ++i) {
       if constexpr (sign_rule == Sign::None) {
-        logarithm[i] = log(x[i]);
+        logarithm[i] = 2.0 * log(max(smallest, sqrt(x[i])));  // NaN where x is negative, as a logarithm is
       } else {
         logarithm[i] = log(abs(x[i]) + epsilon);
       }
@@ -307,7 +311,8 @@ struct Mul {
 }  // namespace mc_fc
 
 struct MulMcFc : mc_fc::Mul<mc_fc::Sign::None> {
-  static constexpr ParameterInfo parameters[] = {mc_fc::parameter_r, mc_fc::parameter_w, mc_fc::parameter_b, mc_fc::parameter_alpha};
+  static constexpr ParameterInfo parameters[] = {mc_fc::parameter_r, mc_fc::parameter_w, mc_fc::parameter_b,
+                                                 mc_fc::parameter_alpha};
   static constexpr Quantity weights_info[] = {mc_fc::weight_J, mc_fc::weight_gate};
   static constexpr ModuleInfo info{
       .name = "MulMC-FC",
@@ -322,11 +327,13 @@ struct MulMcFc : mc_fc::Mul<mc_fc::Sign::None> {
       .steps = steps,
       .operations = operations,
       .recipe = recipe,
+      .positive_inputs = true,
   };
 };
 
 struct MulMcFcINalu : mc_fc::Mul<mc_fc::Sign::INalu> {
-  static constexpr ParameterInfo parameters[] = {mc_fc::parameter_r, mc_fc::parameter_w, mc_fc::parameter_b, mc_fc::parameter_alpha};
+  static constexpr ParameterInfo parameters[] = {mc_fc::parameter_r, mc_fc::parameter_w, mc_fc::parameter_b,
+                                                 mc_fc::parameter_alpha};
   static constexpr Quantity weights_info[] = {mc_fc::weight_J, mc_fc::weight_gate};
   static constexpr ModuleInfo info{
       .name = "MulMC-FC-iNALU",
@@ -347,14 +354,17 @@ struct MulMcFcINalu : mc_fc::Mul<mc_fc::Sign::INalu> {
 };
 
 struct MulMcFcRealNpu : mc_fc::Mul<mc_fc::Sign::RealNpu> {
-  static constexpr ParameterInfo parameters[] = {mc_fc::parameter_r, mc_fc::parameter_w, mc_fc::parameter_b, mc_fc::parameter_alpha, mc_fc::parameter_g};
-  static constexpr Quantity weights_info[] = {mc_fc::weight_J, mc_fc::weight_gate, {"g", per_input, "g as it is", true}};
+  static constexpr ParameterInfo parameters[] = {mc_fc::parameter_r, mc_fc::parameter_w, mc_fc::parameter_b,
+                                                 mc_fc::parameter_alpha, mc_fc::parameter_g};
+  static constexpr Quantity weights_info[] = {
+      mc_fc::weight_J, mc_fc::weight_gate, {"g", per_input, "g as it is", true}};
   static constexpr ModuleInfo info{
       .name = "MulMC-FC-RealNPU",
       .title = "Multiplicative mass-conserving layer with RealNPU's sign",
       .citation = "Hoedt et al., ICML 2021; sign after Heim, Pevný, Šmídl, NeurIPS 2020",
       .formula =
-          "y_o = exp(sigmoid(w_o + b_o)*sum_i J_io*ln(|x_i| + eps) + alpha_o)*cos(pi*sum_i J_io*g_i where x_i < 0); J = "
+          "y_o = exp(sigmoid(w_o + b_o)*sum_i J_io*ln(|x_i| + eps) + alpha_o)*cos(pi*sum_i J_io*g_i where x_i < 0); J "
+          "= "
           "softmax over outputs of r; g in [0, 1]",
       .learned =
           "the scale of a product and which signs count; built in: with one output the product of all magnitudes",

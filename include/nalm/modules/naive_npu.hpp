@@ -38,13 +38,15 @@ struct NaiveNpu {
       .title = "Neural Power Unit without gate",
       .citation = "Heim, Pevný, Šmídl: Neural Power Units, NeurIPS 2020",
       .formula =
-          "y_o = exp(sum_i (W_re_io*ln(|x_i| + eps) - W_im_io*k_i))*cos(sum_i (W_re_io*k_i + W_im_io*ln(|x_i| + eps))); "
+          "y_o = exp(sum_i (W_re_io*ln(|x_i| + eps) - W_im_io*k_i))*cos(sum_i (W_re_io*k_i + W_im_io*ln(|x_i| + "
+          "eps))); "
           "k_i = pi where x_i < 0, else 0; eps = 1.1920929e-7",
       .learned = "the complex power of each input",
       .differences = differences,
       .unusual_inputs =
-          "0 and denormals count as eps; NaN gives NaN; an infinite input gives infinity or 0 by its power, NaN with "
-          "power 0 or an imaginary power; phases are reduced safely.",
+          "0 and denormals count as eps; NaN and infinite inputs give NaN (infinity times the imaginary power, 0 or "
+          "not); "
+          "phases are reduced safely.",
       .prepared = logarithm_formula,
       .parameters = parameters,
       .weights = weights_info,
@@ -111,12 +113,12 @@ struct NaiveNpu {
     Expression exponent = 0.0, angle = 0.0;
     for (int i = 0; i < r.inputs(); ++i) {
       const double re = r.snap_to_whole(r.weight(i * r.outputs() + o), "W_re");
-      const double im = r.snap(r.weight(n + i * r.outputs() + o), {0}, "W_im");
+      const double im = r.snap_to_whole(r.weight(n + i * r.outputs() + o), "W_im");
       const bool whole = re == std::round(re) && im == 0;
       if (re != 0) powers.push_back({whole ? r.x(i) : abs(r.x(i)), re});
       if (whole) continue;
       const Expression phase = npu::pi * negative(r.x(i));
-      exponent -= im * phase;
+      exponent += -im * phase;
       angle += re * phase + im * log(abs(r.x(i)));
     }
     return product_of_powers(powers) * exp(exponent) * cos(angle);

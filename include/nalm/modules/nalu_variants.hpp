@@ -1,5 +1,5 @@
-// NALU2M, NALUIG and NALU2MIG: the NALU with separate weights for sum and product (2M), with a gate that does not look at
-// the input (IG), or with both.
+// NALU2M, NALUIG and NALU2MIG: the NALU with separate weights for sum and product (2M), with a gate that does not look
+// at the input (IG), or with both.
 //
 //   WA, WM = tanh(W_hat) sigmoid(M_hat), one W for both without 2M
 //   a_o = sum_i x_i WA_io,   m_o = exp(sum_i WM_io ln(|x_i| + 1e-7))
@@ -36,7 +36,8 @@ struct Mathematics {
   static constexpr Quantity steps[] = {
       {"logarithm", per_input, nac::logarithm},
       {"summative path a", per_output, two_weights ? "sum_i x_i*WA_io" : "sum_i x_i*W_io"},
-      {"multiplicative path m", per_output, two_weights ? "exp(sum_i WM_io*logarithm_i)" : "exp(sum_i W_io*logarithm_i)"},
+      {"multiplicative path m", per_output,
+       two_weights ? "exp(sum_i WM_io*logarithm_i)" : "exp(sum_i W_io*logarithm_i)"},
       {"gate", per_output, gate_is_alone ? "sigmoid(g)" : "sigmoid(sum_i x_i*G_io)"},
   };
   static constexpr Operation operations[] = {Operation::Add, Operation::Subtract, Operation::Multiply,
@@ -48,7 +49,7 @@ struct Mathematics {
       "Trained as the NALU in the survey (Adam, no regulariser), not as published.",
   };
   static constexpr std::string_view unusual_inputs =
-      "as the NALU: NaN gives NaN, infinite inputs mostly too; 0 and denormals count as 1e-7 in the product.";
+      "NaN gives NaN; an infinite input gives infinity or NaN; 0 and denormals count as 1e-7 in the product.";
 
   template <class T, class Shape>
   static void weights(const Shape& s, const T* p, T* w) {
@@ -215,8 +216,8 @@ struct NaluIg : nalu_variants::Mathematics<false, true> {
 struct Nalu2MIg : nalu_variants::Mathematics<true, true> {
   static constexpr ParameterInfo parameters[] = {nalu_variants::W_hat_A, nalu_variants::M_hat_A, nalu_variants::W_hat_M,
                                                  nalu_variants::M_hat_M, nalu_variants::gate_alone};
-  static constexpr Quantity weights_info[] = {nalu_variants::WA,        nalu_variants::tanh_A, nalu_variants::sigmoid_A,
-                                              nalu_variants::WM,        nalu_variants::tanh_M, nalu_variants::sigmoid_M,
+  static constexpr Quantity weights_info[] = {nalu_variants::WA,  nalu_variants::tanh_A, nalu_variants::sigmoid_A,
+                                              nalu_variants::WM,  nalu_variants::tanh_M, nalu_variants::sigmoid_M,
                                               nalu_variants::gate};
   static constexpr ModuleInfo info{
       .name = "NALU2MIG",

@@ -16,7 +16,8 @@ namespace nalm {
 
 template <bool separate_sign>
 struct NmruMathematics {
-  static constexpr double epsilon = 1.1920929e-7;  // the float32 machine epsilon, in double too
+  static constexpr double epsilon = 1.1920929e-7;     // the float32 machine epsilon, in double too
+  static constexpr double smallest = 1.17549435e-38;  // the smallest normal float32, in double too
   static constexpr double pi = 3.14159265358979323846;
 
   static constexpr ParameterInfo parameters[] = {
@@ -28,7 +29,7 @@ struct NmruMathematics {
       {"R", per_input_and_output, "R as it is", true},
   };
   static constexpr Quantity steps[] = {
-      {"reciprocal", per_input, separate_sign ? "1/|x|" : "1/x"},
+      {"reciprocal", per_input, separate_sign ? "1/max(|x|, 1.2e-38)" : "1/x, at most 1/1.2e-38"},
       {"factor of x", per_input_and_output, separate_sign ? "|x|*W + 1 - W" : "x*W + 1 - W"},
       {"product before it", per_input_and_output, "all factors of earlier inputs, multiplied"},
       {"factor of 1/x", per_input_and_output, "reciprocal*R + 1 - R"},
@@ -52,8 +53,9 @@ struct NmruMathematics {
   }
 
   static constexpr std::string_view unusual_inputs =
-      "NaN gives NaN; 0 has an infinite reciprocal: with R = 0 that is NaN; an infinite input is infinite, or NaN with "
-      "W = 0; magnitudes far below 6e-8 (float) or 1e-16 (double) vanish beside the 1 in |x|*W + 1 - W.";
+      "NaN gives NaN; the reciprocal of 0 is 8.5e37; an infinite input is infinite, or NaN with W = 0 or R = 1; "
+      "magnitudes far below 6e-8 (float) or 1e-16 (double) vanish beside the 1 in |x|*W + 1 - W, and so do such "
+      "reciprocals.";
 
   template <class T, class Shape>
   static void weights(const Shape& s, const T* p, T* w) {
@@ -62,7 +64,10 @@ struct NmruMathematics {
 
   template <class T, class Shape>
   static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* step) {
-    for (int i = 0; i < s.inputs; ++i) step[i] = 1.0 / size_of_input(x[i]);
+    for (int i = 0; i < s.inputs; ++i) {
+      step[i] = 1.0 / max(smallest, abs(x[i]));
+      if constexpr (!separate_sign) step[i] *= 1.0 - 2.0 * negative(x[i]);
+    }
     multiply(s, w, x, y, step);
   }
 
@@ -126,7 +131,8 @@ struct NmruMathematics {
         continue;
       }
       const Expression size = separate_sign ? abs(r.x(i)) : r.x(i);
-      rest *= (w * size + (1 - w)) * (v / size + (1 - v));
+      rest *= w * size + (1 - w);
+      if (v != 0) rest *= v / size + (1 - v);
       if (separate_sign) phase += (w + v) * negative(r.x(i));
     }
     return product_of_powers(powers) * rest * cos(pi * phase);
@@ -185,7 +191,8 @@ struct Nmru : NmruMathematics<true> {
       .formula =
           "y_o = prod_i (|x_i|*W_io + 1 - W_io)*(R_io/|x_i| + 1 - R_io)*cos(pi*sum_i (W_io + R_io) where x_i < 0), "
           "W and R in [0, 1]",
-      .learned = "which inputs are multiplied (W = 1), divided by (R = 1) or ignored; signs follow, but are trained too",
+      .learned =
+          "which inputs are multiplied (W = 1), divided by (R = 1) or ignored; signs follow, but are trained too",
       .differences = differences,
       .unusual_inputs = unusual_inputs,
       .training_form = "the same with 1/|x_i + eps| for 1/|x_i|, eps = 1.1920929e-7",

@@ -13,6 +13,13 @@
 
 namespace nalm {
 
+namespace nru {
+
+inline constexpr double smallest = 1.17549435e-38;  // the smallest normal float32, in double too
+inline constexpr std::string_view logarithm = "ln(max(|x|, 1.2e-38))";
+
+}  // namespace nru
+
 template <bool separate_sign>
 struct NruMathematics {
   static constexpr double steepness = 1000;
@@ -26,11 +33,12 @@ struct NruMathematics {
       {"tanh", per_input_and_output, "tanh(1000*W), for the t of training"},
   };
   static constexpr Quantity steps[] = {
-      {"logarithm", per_input, "ln|x|"},
-      {"power", per_input_and_output, separate_sign ? "exp(W*logarithm)" : "sign(x)*exp(W*logarithm)"},
+      {"logarithm", per_input, nru::logarithm},
+      {"power", per_input_and_output, separate_sign ? "exp(W*logarithm)" : "exp(W*logarithm), negative where x is"},
       {"factor", per_input_and_output, "power*t + 1 - t"},
       {"product before", per_input_and_output, "the factors of earlier inputs, multiplied"},
-      {"sign", per_output, separate_sign ? "prod_i sign(x_i) where |W_io| > 1/2" : "1: signs are in the powers"},
+      {"sign", per_output,
+       separate_sign ? "-1 for an odd number of negative x_i with |W_io| > 1/2" : "1: it is in the powers"},
   };
   static constexpr Operation operations[] = {Operation::Multiply, Operation::Divide};
 
@@ -47,8 +55,8 @@ struct NruMathematics {
   }
 
   static constexpr std::string_view unusual_inputs =
-      "NaN and infinities go through the product (infinity with W = 0 is NaN); 0 is NaN unless every W on it is above 0; "
-      "nothing is added to the input, so tiny ones are as good as others.";
+      "NaN and infinities go through the product (infinity with W = 0 is NaN); whatever is smaller than 1.2e-38, 0 "
+      "included, counts as that, so that dividing by it gives a huge number; nothing is added to the input.";
 
   template <class T, class Shape>
   static void weights(const Shape& s, const T* p, T* w) {
@@ -62,7 +70,7 @@ struct NruMathematics {
 
   template <class T, class Shape>
   static void prepare(const Shape& s, const T* x, T* step) {
-    for (int i = 0; i < s.inputs; ++i) step[i] = log(abs(x[i]));
+    for (int i = 0; i < s.inputs; ++i) step[i] = log(max(nru::smallest, abs(x[i])));
   }
 
   template <class T, class Shape>
@@ -142,9 +150,9 @@ struct NruMathematics {
         if constexpr (separate_sign) {
           // 1 where |W| > 1/2; at a tie 0, as rounding to even has it.
           const T odd = negative(0.5 - abs(w[k]));
-          signs *= odd * sign(x[i]) + (1.0 - odd);
+          signs *= 1.0 - 2.0 * (odd * negative(x[i]));
         } else {
-          power[k] *= sign(x[i]);
+          power[k] *= 1.0 - 2.0 * negative(x[i]);
         }
         const T t = gate(k);
         factor[k] = power[k] * t + (1.0 - t);
@@ -159,7 +167,7 @@ struct NruMathematics {
 
 struct Nru : NruMathematics<false> {
   static constexpr std::string_view differences[] = {
-      "Powers are computed as exp(W ln|x|), which is exact up to rounding for W = -1, 0 and 1.",
+      "Powers are computed as exp(W ln|x|), which is exact up to rounding for W = -1, 0 and 1; the sign of 0 is 1.",
       "The learning rate of 1 for two inputs throws every weight to a bound in the first step; 0.001 with more inputs.",
   };
   static constexpr ModuleInfo info{
@@ -170,7 +178,7 @@ struct Nru : NruMathematics<false> {
       .learned = "which inputs are multiplied (1), divided by (-1) or ignored (0)",
       .differences = differences,
       .unusual_inputs = unusual_inputs,
-      .prepared = "ln|x|",
+      .prepared = nru::logarithm,
       .training_form = "y_o = prod_i (sign(x_i)*|x_i|^W_io*t_io + 1 - t_io), t = tanh(1000*W)^2",
       .parameters = parameters,
       .weights = weights_info,
@@ -189,14 +197,12 @@ struct NruSeparate : NruMathematics<true> {
       .name = "NRU-separate",
       .title = "Neural Reciprocal Unit, separate sign",
       .citation = "Mistry, Farrahi, Hare: Learning division with neural arithmetic logic modules, TMLR 2022",
-      .formula =
-          "y_o = prod_i (|x_i|^W_io*|W_io| + 1 - |W_io|)*prod_i sign(x_i)^round(W_io), W in [-1, 1]",
+      .formula = "y_o = prod_i (|x_i|^W_io*|W_io| + 1 - |W_io|)*prod_i sign(x_i)^round(W_io), W in [-1, 1]",
       .learned = "which inputs are multiplied (1), divided by (-1) or ignored (0); signs follow from that",
       .differences = differences,
       .unusual_inputs = unusual_inputs,
-      .prepared = "ln|x|",
-      .training_form =
-          "y_o = prod_i (|x_i|^W_io*t_io + 1 - t_io)*prod_i sign(x_i)^round(W_io), t = tanh(1000*W)^2",
+      .prepared = nru::logarithm,
+      .training_form = "y_o = prod_i (|x_i|^W_io*t_io + 1 - t_io)*prod_i sign(x_i)^round(W_io), t = tanh(1000*W)^2",
       .parameters = parameters,
       .weights = weights_info,
       .steps = steps,

@@ -2,15 +2,15 @@
 //
 //   y_o = prod_i |x_i|^W_io * prod_i sign(x_i)^round(W_io),   W in [-1, 1], driven towards {-1, 0, 1}
 //
-// trained with the logarithmic loss (ln|y| - ln|t|)^2. In logarithms a product of powers is a weighted sum, so that loss
-// is a quadratic function of the weights: one minimum, whatever the ranges, the signs and the number of inputs. The sign
-// needs no training, because which inputs take part decides it.
+// trained with the logarithmic loss (ln|y| - ln|t|)^2. In logarithms a product of powers is a weighted sum, so that
+// loss is a quadratic function of the weights: one minimum, whatever the ranges, the signs and the number of inputs.
+// The sign needs no training, because which inputs take part decides it.
 //
-// Built in: that the target is a product of powers of inputs, with the sign that follows. docs/results/redundant-inputs.md
-// has the study from which this module came.
+// Built in: that the target is a product of powers of inputs, with the sign that follows.
+// docs/results/redundant-inputs.md has the study from which this module came.
 #pragma once
 
-#include "nalm/modules/mathematics.hpp"
+#include "nalm/modules/nru.hpp"
 
 namespace nalm {
 
@@ -23,7 +23,7 @@ struct NruLog {
       {"odd", per_input_and_output, "1 where |W| > 1/2, else 0"},
   };
   static constexpr Quantity steps[] = {
-      {"logarithm", per_input, "ln|x|"},
+      {"logarithm", per_input, nru::logarithm},
   };
   static constexpr Operation operations[] = {Operation::Multiply, Operation::Divide};
 
@@ -40,7 +40,8 @@ struct NruLog {
   }
 
   static constexpr std::string_view differences[] = {
-      "There is no paper: it is the NRU with separate sign, without the gate t (|x|^0 is 1 anyway), trained with another "
+      "There is no paper: it is the NRU with separate sign, without the gate t (|x|^0 is 1 anyway), trained with "
+      "another "
       "loss.",
       "Rounding has no gradient: the sign is not learned, it follows from the powers.",
   };
@@ -52,9 +53,10 @@ struct NruLog {
       .learned = "which inputs are multiplied (1), divided by (-1) or ignored (0); signs follow from that",
       .differences = differences,
       .unusual_inputs =
-          "NaN gives NaN, and so does an infinite input with W = 0; 0 is NaN unless every W on it is above 0; nothing is "
-          "added to the input, so tiny ones are as good as others.",
-      .prepared = "ln|x|",
+          "NaN gives NaN, and so does an infinite input with W = 0; 0 counts as 1.2e-38, so that dividing by it gives "
+          "a "
+          "huge number; nothing is added to the input.",
+      .prepared = nru::logarithm,
       .parameters = parameters,
       .weights = weights_info,
       .steps = steps,
@@ -73,18 +75,18 @@ struct NruLog {
 
   template <class T, class Shape>
   static void prepare(const Shape& s, const T* x, T* step) {
-    for (int i = 0; i < s.inputs; ++i) step[i] = log(abs(x[i]));
+    for (int i = 0; i < s.inputs; ++i) step[i] = log(max(nru::smallest, abs(x[i])));
   }
 
   template <class T, class Shape>
   static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* logarithm) {
     const T* odd = w + s.inputs * s.outputs;
     for (int o = 0; o < s.outputs; ++o) {
-      T exponent = w[o] * logarithm[0], signs = odd[o] * sign(x[0]) + (1.0 - odd[o]);
+      T exponent = w[o] * logarithm[0], signs = 1.0 - 2.0 * (odd[o] * negative(x[0]));
       for (int i = 1; i < s.inputs; ++i) {
         const int k = i * s.outputs + o;
         exponent += w[k] * logarithm[i];
-        signs *= odd[k] * sign(x[i]) + (1.0 - odd[k]);
+        signs *= 1.0 - 2.0 * (odd[k] * negative(x[i]));
       }
       y[o] = exp(exponent) * signs;
     }

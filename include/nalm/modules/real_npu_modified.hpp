@@ -1,7 +1,7 @@
 // RealNPU-modified: the RealNPU, kept within bounds and driven to whole powers and decided gates.
 //
-// The formula is RealNPU's. What changes is how it is trained: W in [-1, 1] and g in [0, 1] are clamped after every step,
-// and two regularisers pull W to -1 or 1 (whether an input matters is the gate's business) and g to 0 or 1.
+// The formula is RealNPU's. What changes is how it is trained: W in [-1, 1] and g in [0, 1] are clamped after every
+// step, and two regularisers pull W to -1 or 1 (whether an input matters is the gate's business) and g to 0 or 1.
 //
 // Mistry, Farrahi and Hare, "Learning division with neural arithmetic logic modules", TMLR 2022.
 #pragma once
@@ -28,7 +28,8 @@ struct RealNpuModified : RealNpu {
 
   static constexpr std::string_view differences[] = {
       "eps stays in evaluation, as in the RealNPU: on U[-2,2) that, and not the weights, decides which step is best.",
-      "The two regularisers have the strength 1 and the same ramp (iterations 40000 to 50000).",
+      "The two regularisers have the strength 1 and the same ramp; L1 is the same for both operations, unlike "
+      "RealNPU's.",
   };
   static constexpr ModuleInfo info{
       .name = "RealNPU-modified",

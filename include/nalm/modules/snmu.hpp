@@ -3,10 +3,11 @@
 //   training:    y_o = prod_i (n_i W_io x_i + 1 - W_io) / (n_i W_io + 1 - W_io),   n_i random, fresh for every sample
 //   evaluation:  y_o = prod_i (W_io x_i + 1 - W_io),   W in [0, 1], driven towards {0, 1}
 //
-// With W = 1 the noise cancels, with W = 0 there is none; in between it makes the loss worse, so that the run leaves the
-// half-open optima in which the NMU stays on some negative ranges. Built in: nothing more than in the NMU.
+// With W = 1 the noise cancels, with W = 0 there is none; in between it makes the loss worse, so that the run leaves
+// the half-open optima in which the NMU stays on some negative ranges. Built in: nothing more than in the NMU.
 //
-// Mistry, Farrahi and Hare, "Improving the robustness of neural multiplication units with reversible stochasticity", 2022.
+// Mistry, Farrahi and Hare, "Improving the robustness of neural multiplication units with reversible stochasticity",
+// 2022.
 #pragma once
 
 #include "nalm/modules/mathematics.hpp"
@@ -44,7 +45,8 @@ struct SNmu {
   static constexpr std::string_view differences[] = {
       "The quotient is taken factor by factor, not once for the two products: the same number, and no overflow.",
       "Noise comes from a generator per run (xoshiro128++), started by the run's own stream after its start values.",
-      "The paper does not give a recipe for 10 inputs; here it is that of the NRU (100000 iterations, ramp from 50000 to "
+      "The paper does not give a recipe for 10 inputs; here it is that of the NRU (100000 iterations, ramp from 50000 "
+      "to "
       "75000).",
   };
   static constexpr std::string_view unusual_inputs =
@@ -159,7 +161,8 @@ struct SNmuBatch : SNmu {
       .differences = differences,
       .unusual_inputs = unusual_inputs,
       .training_form =
-          "y_o = prod_i (n_i*W_io*x_i + 1 - W_io)/(n_i*W_io + 1 - W_io), n_i from 1 to 1 + 1/(standard deviation of all "
+          "y_o = prod_i (n_i*W_io*x_i + 1 - W_io)/(n_i*W_io + 1 - W_io), n_i from 1 to 1 + 1/(standard deviation of "
+          "all "
           "inputs in the batch)",
       .takes_noise = true,
       .parameters = parameters,
