@@ -51,7 +51,8 @@ Values gradient_of(const Stack& stack, const Loss& loss, const std::vector<Value
 double mean_loss(const Loss& loss, const Stack& stack, const std::vector<Values>& parameters, const Values& x,
                  const Values& t) {
   Model model;
-  for (std::size_t k = 0; k < stack.size(); ++k) model.layers.push_back({stack[k].module, stack[k].shape, parameters[k]});
+  for (std::size_t k = 0; k < stack.size(); ++k)
+    model.layers.push_back({stack[k].module, stack[k].shape, parameters[k]});
   const Values y = *predict(model, x, Precision::Double);
   double sum = 0;
   for (std::size_t k = 0; k < t.size(); ++k) {
@@ -81,7 +82,8 @@ TEST(Losses, HaveTheGradientOfTheirFormula) {
       {stack_of("NAU:1", 2), {{0.6, -0.4}}},
       {stack_of("NAU:2,NMU:1", 2), {{0.6, -0.4, 0.3, 0.8}, {0.7, 0.4}}},
   };
-  for (const Loss& loss : {Loss{}, Loss::huber(0.5), Loss::huber(100), Loss{Loss::Kind::Relative}, Loss{Loss::Kind::Log}}) {
+  for (const Loss& loss :
+       {Loss{}, Loss::huber(0.5), Loss::huber(100), Loss{Loss::Kind::Relative}, Loss{Loss::Kind::Log}}) {
     for (const auto& [stack, parameters] : cases) {
       const Values gradient = gradient_of(stack, loss, parameters, x, t);
       for (std::size_t k = 0; k < gradient.size(); ++k) {
@@ -248,7 +250,9 @@ TEST(Restarts, GoOnFromTheTryWithTheSmallestError) {
   const auto error = [](long e) { return e <= 10 ? 3.0 : e <= 20 ? 1.0 : 2.0; };
   const std::vector<Values> told = restarted({3, 10}, 40, error), plain = restarted({1, 10}, 40, error);
   EXPECT_TRUE(std::equal(told.begin(), told.begin() + 11, plain.begin()));  // the first try is an ordinary run
-  const auto distance = [](const Values& a, const Values& b) { return std::fabs(a[0] - b[0]) + std::fabs(a[1] - b[1]); };
+  const auto distance = [](const Values& a, const Values& b) {
+    return std::fabs(a[0] - b[0]) + std::fabs(a[1] - b[1]);
+  };
   EXPECT_GT(distance(told[10], told[11]), 0.05);  // fresh start values
   EXPECT_GT(distance(told[20], told[21]), 0.05);
   EXPECT_LT(distance(told[31], told[20]), 0.003);  // one step from the end of the second try
@@ -257,7 +261,9 @@ TEST(Restarts, GoOnFromTheTryWithTheSmallestError) {
 
 TEST(Restarts, TakeAnotherTryRatherThanNaN) {
   const double nan = std::nan("");
-  const auto distance = [](const Values& a, const Values& b) { return std::fabs(a[0] - b[0]) + std::fabs(a[1] - b[1]); };
+  const auto distance = [](const Values& a, const Values& b) {
+    return std::fabs(a[0] - b[0]) + std::fabs(a[1] - b[1]);
+  };
   const std::vector<Values> first = restarted({2, 10}, 30, [&](long e) { return e <= 10 ? nan : 2.0; });
   EXPECT_LT(distance(first[21], first[20]), 0.003);
   const std::vector<Values> second = restarted({2, 10}, 30, [&](long e) { return e <= 10 ? 2.0 : nan; });
