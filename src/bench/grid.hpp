@@ -87,5 +87,7 @@ Result<Recipe> recipe_from_json(std::string_view text);
 // {"clip_norm": 1, "optimiser": {"learning_rate": 0.01}}: what is named is replaced, null removes, a list replaces the
 // whole list. Says which name or value is wrong.
 Result<Recipe> change_recipe(const Recipe& recipe, std::string_view changes);
+// Whether the grid's changes can be made to the recipe of every pair.
+Status check_recipe_changes(const Grid& grid);
 
 }  // namespace nalm

@@ -110,6 +110,15 @@ Result<Recipe> change_recipe(const Recipe& recipe, std::string_view changes) {
   return result;
 }
 
+Status check_recipe_changes(const Grid& grid) {
+  if (grid.recipe_changes.empty()) return Done{};
+  for (const Pair& pair : grid.pairs) {
+    const Recipe own = pair.module->recipe(pair.operation, grid.inputs);
+    if (const Result<Recipe> changed = change_recipe(own, grid.recipe_changes); !changed) return changed.error();
+  }
+  return Done{};
+}
+
 std::string to_json(const Recipe& recipe) {
   json value{{"iterations", recipe.iterations}, {"batch", recipe.batch}};
   const Optimiser& o = recipe.optimiser;
@@ -229,10 +238,7 @@ Result<Grid> grid_from_json(std::string_view text) {
     if (value->contains("learning_rate")) grid.learning_rate = (*value)["learning_rate"].get<double>();
     if (value->contains("recipe_changes")) {
       grid.recipe_changes = (*value)["recipe_changes"].dump();
-      for (const Pair& pair : grid.pairs) {
-        const Recipe own = pair.module->recipe(pair.operation, grid.inputs);
-        if (const Result<Recipe> changed = change_recipe(own, grid.recipe_changes); !changed) return changed.error();
-      }
+      if (Status good = check_recipe_changes(grid); !good) return good.error();
     }
   } catch (const json::exception& e) {
     return Error{fmt::format("the stored settings cannot be read: {}.", e.what())};

@@ -381,20 +381,21 @@ Status train_runs(const Grid& grid, const std::vector<RunId>& runs, const Runner
   };
   parallel_for(static_cast<int>(tasks.size()), threads, [&](int k) {
     if (!progressed(0)) return;
-    Status stored = Done{};
+    // Under the lock: nobody stores anything after the first error.
+    const auto end_if_failed = [&](Status stored) {
+      if (stored || ended) return;
+      status = std::move(stored);
+      ended = true;
+    };
     try {
       TaskRun task(grid, tasks[static_cast<std::size_t>(k)], **target, settings);
       if (!task.train(progressed)) return;
       const FinishedRuns finished = task.finish();
       const std::lock_guard lock(mutex);
-      if (!ended) stored = settings.finished(finished);
+      if (!ended) end_if_failed(settings.finished(finished));
     } catch (const std::bad_alloc&) {
-      stored = Error{"out of memory; use fewer threads or fewer inputs."};
-    }
-    if (!stored) {
       const std::lock_guard lock(mutex);
-      if (!ended) status = std::move(stored);
-      ended = true;
+      end_if_failed(Error{"out of memory; use fewer threads or fewer inputs."});
     }
   });
   return status;

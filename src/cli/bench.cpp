@@ -76,11 +76,7 @@ Result<Grid> grid_of(const Options& o, std::vector<std::string>& skipped) {
   if (grid.learning_rate && !(*grid.learning_rate > 0 && *grid.learning_rate < 1e6))
     return Error{"--learning-rate must be above 0, such as 0.001."};
   grid.recipe_changes = o.recipe;
-  for (const Pair& pair : grid.pairs) {
-    if (o.recipe.empty()) break;
-    const Recipe own = pair.module->recipe(pair.operation, grid.inputs);
-    if (const Result<Recipe> changed = change_recipe(own, o.recipe); !changed) return changed.error();
-  }
+  if (Status good = check_recipe_changes(grid); !good) return good.error();
   if (o.log_every) grid.log_every = *o.log_every;
   for (const TaskRange& range : grid.ranges) {
     for (const Pair& pair : grid.pairs) {
@@ -263,6 +259,7 @@ void add_bench(Program& program) {
           "  nalm bench                                        the paper's whole grid\n"
           "  nalm bench --modules NAU,NMU --ranges 6 --seeds 0..4 --out quick\n"
           "  nalm bench --ranges \"[1,100)\" --test-range \"[100,200)\" --out wide\n"
+          "  nalm bench --modules NMRU --inputs 10 --recipe '{\"clip_norm\": null}' --out unclipped\n"
           "  nalm bench --resume nalm-results\n"
           "Exit code 130 after Ctrl-C; everything finished by then is kept.")
       .run([] { return bench(o); });

@@ -17,7 +17,7 @@ namespace nalm::cli {
 namespace {
 
 struct Options {
-  std::string module, operation = "add", range = "[1,2)", test_range, out;
+  std::string recipe, module, operation = "add", range = "[1,2)", test_range, out;
   std::uint64_t seed = 0;
   std::optional<long> iterations, log_every, inputs;
   std::optional<double> learning_rate;
@@ -105,6 +105,8 @@ int train(const Options& o) {
   grid.inputs = static_cast<int>(o.inputs.value_or(2));
   grid.iterations = o.iterations;
   grid.learning_rate = o.learning_rate;
+  grid.recipe_changes = o.recipe;
+  if (Status good = check_recipe_changes(grid); !good) return fail(good.error());
   const long last = resolve_recipe(grid, pairs->front()).iterations;
   grid.log_every = o.log_every.value_or(1000);
   const double threshold = epsilon_threshold(pairs->front().operation, ranges->front().test, grid.inputs);
@@ -191,6 +193,7 @@ void add_train(Program& program) {
       .number("--log-every", o.log_every, 1, 1000000000, "Iterations between two pictures (1000)")
       .number("--inputs", o.inputs, 2, 10000, "Inputs, of which two are the operands (2)")
       .number("--learning-rate", o.learning_rate, "Learning rate instead of the recipe's")
+      .text("--recipe", o.recipe, "Changes to the recipe, as JSON such as '{\"loss\": {\"kind\": \"log\"}}'")
       .text("-o,--output", o.out, "Write the best model to this file")
       .example(
           "  nalm train --module NAU --operation add --range \"[1,2)\"\n"

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "nalm/expression.hpp"
+#include "sanitized.hpp"
 
 namespace nalm {
 namespace {
@@ -203,7 +204,7 @@ class Generator {
 };
 
 TEST(RoundTrip, RandomTreesKeepEveryBit) {
-  constexpr std::size_t kTrees = 200000;
+  constexpr std::size_t kTrees = test::sanitized ? 10000 : 200000;
   constexpr std::size_t kPoints = 4;
   for (std::size_t seed = 0; seed < kTrees; ++seed) {
     Generator generator(seed);
@@ -227,7 +228,7 @@ TEST(RoundTrip, RandomTreesKeepEveryBit) {
 
 TEST(RoundTrip, RandomNumbersKeepEveryBit) {
   Generator generator(1);
-  for (int i = 0; i < 200000; ++i) {
+  for (int i = 0; i < (test::sanitized ? 20000 : 200000); ++i) {
     const double number = generator.number();
     const auto again = parse_expression(print(number));
     ASSERT_TRUE(again.ok()) << number;

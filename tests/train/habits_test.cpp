@@ -84,7 +84,9 @@ TEST(Losses, HaveTheGradientOfTheirFormula) {
   };
   for (const Loss& loss :
        {Loss{}, Loss::huber(0.5), Loss::huber(100), Loss{Loss::Kind::Relative}, Loss{Loss::Kind::Log}}) {
-    for (const auto& [stack, parameters] : cases) {
+    for (const auto& one : cases) {
+      const Stack& stack = one.first;
+      const std::vector<Values>& parameters = one.second;
       const Values gradient = gradient_of(stack, loss, parameters, x, t);
       for (std::size_t k = 0; k < gradient.size(); ++k) {
         const auto at = [&](double change) {
@@ -285,7 +287,8 @@ TEST(StartChanges, ReplaceTheStartValuesOfOneParameter) {
 TEST(StartValues, OfMcFcAreOrthonormal) {
   const ModuleInfo& module = **find_module("MC-FC");
   Xoshiro random(4);
-  for (const auto& [inputs, outputs] : {std::pair(2, 1), std::pair(5, 3), std::pair(2, 4)}) {
+  for (const std::pair<int, int>& size : {std::pair(2, 1), std::pair(5, 3), std::pair(2, 4)}) {
+    const int inputs = size.first, outputs = size.second;
     const Values p = start_values(module, default_shape(module, inputs, outputs), random);
     const auto r = [&](int i, int o) { return p[static_cast<std::size_t>(i * outputs + o)]; };
     const bool by_rows = inputs <= outputs;

@@ -16,6 +16,7 @@
 
 #include "base/aligned.hpp"
 #include "modules/registry.hpp"
+#include "sanitized.hpp"
 #include "train/start_values.hpp"
 
 namespace nalm {
@@ -85,7 +86,7 @@ StackRecipe eventful_recipe(const Stack& stack) {
 }
 
 constexpr int batch = 30;  // not a multiple of the samples in flight
-constexpr int iterations = 300;
+constexpr int iterations = test::sanitized ? 130 : 300;
 
 template <class S>
 std::vector<Values> parameters_of(const Network<S>& network, int lane) {

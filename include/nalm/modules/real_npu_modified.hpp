@@ -2,6 +2,7 @@
 //
 // The formula is RealNPU's. What changes is how it is trained: W in [-1, 1] and g in [0, 1] are clamped after every
 // step, and two regularisers pull W to -1 or 1 (whether an input matters is the gate's business) and g to 0 or 1.
+// Built in: that powers are -1 or 1.
 //
 // Mistry, Farrahi and Hare, "Learning division with neural arithmetic logic modules", TMLR 2022.
 #pragma once
