@@ -72,9 +72,17 @@
     const totals = all_modules
       .map((module) => ({ module, solved: sum(own, (cell) => (cell.module === module ? cell.successes : 0)), runs: sum(own, (cell) => (cell.module === module ? cell.runs : 0)) }))
       .sort((a, b) => b.solved / b.runs - a.solved / a.runs);
-    const tell = ({ module, solved, runs }) => `${module} (${count(solved)} of ${plural(runs, "run", "runs")})`;
+    // Modules that are equally good share a place; a long list is cut.
+    const tell = (place) => {
+      const equal = totals.filter((other) => other.solved / other.runs === place.solved / place.runs);
+      const names = equal.slice(0, 4).map(({ module }) => module);
+      if (equal.length > 4) names.push(`${equal.length - 4} more`);
+      const list = names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names[0];
+      return `${list} (${count(place.solved)} of ${plural(place.runs, "run", "runs")}${equal.length > 1 ? " each" : ""})`;
+    };
+    const all_equal = totals.every(({ solved, runs }) => solved / runs === totals[0].solved / totals[0].runs);
     const lead = totals.length > 1
-      ? `Most often solved by ${tell(totals[0])}, least often by ${tell(totals.at(-1))}.`
+      ? (all_equal ? `Solved equally often by ${tell(totals[0])}.` : `Most often solved by ${tell(totals[0])}, least often by ${tell(totals.at(-1))}.`)
       : `${totals[0].module} solved ${count(totals[0].solved)} of ${plural(totals[0].runs, "run", "runs")}.`;
 
     // The marks of one panel. `published` stands a little to the right of ours.
