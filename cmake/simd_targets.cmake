@@ -61,7 +61,7 @@ file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/simd/compiled_targets.hpp 
 function(nalm_simd_object name target)
   add_library(${name} OBJECT ${ARGN})
   target_compile_options(${name} PRIVATE ${nalm_flags_${target}} ${nalm_kernel_flags} -DNALM_TARGET=${target}
-                         -Wno-ignored-attributes $<$<CONFIG:Debug>:-O1>)
+                         -Wno-ignored-attributes $<$<CONFIG:Debug>:-O1> $<$<CONFIG:Release>:-O3>)  # in tests/ too
   target_link_libraries(${name} PRIVATE nalm_settings hwy::hwy)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
 endfunction()

@@ -7,9 +7,10 @@
 
 namespace nalm {
 
-// Not compiled into the kernels: most trainings minimise the squared error, which needs none of this.
+// Not compiled into the kernels: most trainings minimise the squared error, which needs none of this. What it calls is
+// compiled into it, so that nothing compiled for one instruction set can be used by others.
 template <class T>
-[[gnu::noinline]] T loss_gradient(const Loss& loss, const T& y, const T& t) {
+[[gnu::noinline, gnu::flatten]] T loss_gradient(const Loss& loss, const T& y, const T& t) {
   const T difference = y - t;
   switch (loss.kind) {
     case Loss::Kind::Squared:
