@@ -123,6 +123,15 @@ struct Reinitialise {
                              // mean(second half) > error_above
 };
 
+// The learning rate falls in a straight line, from its value at iteration start to 0 at iteration end. Adam keeps
+// bouncing around a solution otherwise, by steps that do not shrink with the gradient.
+struct CoolDown {
+  double start = 0;
+  double end = 0;
+
+  double factor(long e) const;
+};
+
 // Other start values than the module's own for one parameter: uniform from lo to hi.
 struct StartChange {
   std::string parameter;
@@ -140,6 +149,7 @@ struct Recipe {
   std::optional<Noise> noise;
   std::optional<Restarts> restarts;
   std::vector<StartChange> starts;
+  std::optional<CoolDown> cool_down;
   long iterations = 50000;
   int batch = 128;
 };

@@ -156,6 +156,7 @@ std::string to_json(const Recipe& recipe) {
     }
   }
   for (const StartChange& change : recipe.starts) value["starts"][change.parameter] = {change.lo, change.hi};
+  if (recipe.cool_down) value["cool_down"] = {{"start", recipe.cool_down->start}, {"end", recipe.cool_down->end}};
   if (recipe.restarts) value["restarts"] = {{"count", recipe.restarts->count}, {"every", recipe.restarts->every}};
   return value.dump();
 }
@@ -192,6 +193,8 @@ Result<Recipe> recipe_from_json(std::string_view text) {
       for (const auto& [parameter, range] : value["starts"].items())
         recipe.starts.push_back({parameter, range.at(0), range.at(1)});
     }
+    if (value.contains("cool_down"))
+      recipe.cool_down = CoolDown{value["cool_down"].at("start"), value["cool_down"].at("end")};
     if (value.contains("restarts"))
       recipe.restarts = Restarts{value["restarts"].at("count"), value["restarts"].at("every")};
     return recipe;

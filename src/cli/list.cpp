@@ -109,6 +109,10 @@ std::vector<std::string> habits(const Recipe& recipe) {
   }
   for (const StartChange& change : recipe.starts)
     lines.push_back(fmt::format("{} starts uniform in ({}, {})", change.parameter, change.lo, change.hi));
+  if (recipe.cool_down) {
+    lines.push_back(fmt::format("learning rate falls to 0 over iterations {} to {}", recipe.cool_down->start,
+                                recipe.cool_down->end));
+  }
   if (recipe.noise) {
     lines.push_back(recipe.noise->batch_adaptive
                         ? fmt::format("noise from {0} to {0} + 1 / standard deviation of the batch", recipe.noise->lo)

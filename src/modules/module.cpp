@@ -30,6 +30,12 @@ double Regulariser::coefficient(long e) const {
   return 0;
 }
 
+double CoolDown::factor(long e) const {
+  const double iteration = static_cast<double>(e);
+  if (end <= start) return iteration < start ? 1 : 0;
+  return 1 - std::clamp((iteration - start) / (end - start), 0.0, 1.0);
+}
+
 std::string_view name_of(Operation operation) {
   switch (operation) {
     case Operation::Add:

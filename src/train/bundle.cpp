@@ -209,7 +209,9 @@ void Bundle<S>::clip() {
 template <class S>
 void Bundle<S>::optimise() {
   const StepKernels<S>& kernels = network_.step_kernels();
-  const Optimiser& optimiser = recipe_.whole.optimiser;
+  Optimiser optimiser = recipe_.whole.optimiser;
+  if (recipe_.whole.cool_down)
+    optimiser.set_learning_rate(optimiser.learning_rate() * recipe_.whole.cool_down->factor(iteration_));
   AdamStep adam{};
   if (optimiser.kind == Optimiser::Kind::Adam) {
     const Adam& a = optimiser.adam;

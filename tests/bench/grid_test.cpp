@@ -333,6 +333,11 @@ void expect_same(const Recipe& a, const Recipe& b) {
     EXPECT_EQ(a.restarts->count, b.restarts->count);
     EXPECT_EQ(a.restarts->every, b.restarts->every);
   }
+  ASSERT_EQ(a.cool_down.has_value(), b.cool_down.has_value());
+  if (a.cool_down) {
+    EXPECT_EQ(a.cool_down->start, b.cool_down->start);
+    EXPECT_EQ(a.cool_down->end, b.cool_down->end);
+  }
   ASSERT_EQ(a.starts.size(), b.starts.size());
   for (std::size_t k = 0; k < a.starts.size(); ++k) {
     EXPECT_EQ(a.starts[k].parameter, b.starts[k].parameter);
@@ -365,6 +370,7 @@ TEST(RecipeAsJson, ReadsBackWithEveryPart) {
   recipe.loss = Loss::huber(1.0 / 7);
   recipe.noise = Noise{0.1, 0.5};
   recipe.restarts = Restarts{8, 5000};
+  recipe.cool_down = CoolDown{30000, 45000};
   recipe.starts = {{"W", -1.0 / 3, 0.25}, {"g", 0, 1}};
   recipe.clip_value = 0.1;
   recipe.clip_norm = 1.0 / 3;

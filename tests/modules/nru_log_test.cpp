@@ -148,6 +148,10 @@ TEST(NruLog, RecipeHasTheLogarithmicLossAndAWeakRegulariser) {
     ASSERT_EQ(r.regularisers.size(), 1u);
     EXPECT_EQ(r.regularisers[0].kind, Regulariser::Kind::Sparsity);
   }
+  EXPECT_EQ(two.cool_down->factor(20000), 1);
+  EXPECT_EQ(two.cool_down->factor(50000), 0);
+  EXPECT_EQ(ten.cool_down->factor(50000), 1);
+  EXPECT_EQ(ten.cool_down->factor(100000), 0);
   EXPECT_EQ(two.iterations, 50000);
   EXPECT_EQ(strengths(two.regularisers[0], {20000, 27500, 35000, 50000}), (Values{0, 0.05, 0.1, 0.1}));
   EXPECT_EQ(ten.iterations, 100000);

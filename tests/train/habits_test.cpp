@@ -272,6 +272,38 @@ TEST(Restarts, TakeAnotherTryRatherThanNaN) {
   EXPECT_LT(distance(second[21], second[10]), 0.003);
 }
 
+// ---- cooling down --------------------------------------------------------------------------------------------------
+
+TEST(CoolDown, FallsInAStraightLine) {
+  const CoolDown rule{100, 200};
+  EXPECT_EQ(rule.factor(0), 1);
+  EXPECT_EQ(rule.factor(100), 1);
+  EXPECT_EQ(rule.factor(150), 0.5);
+  EXPECT_EQ(rule.factor(200), 0);
+  EXPECT_EQ(rule.factor(1000), 0);
+  EXPECT_EQ((CoolDown{100, 100}.factor(99)), 1);
+  EXPECT_EQ((CoolDown{100, 100}.factor(100)), 0);
+}
+
+TEST(CoolDown, ShrinksTheStepsAndNothingElse) {
+  for (const Optimiser& optimiser : {Optimiser(Adam{0.125}), Optimiser(RmsProp{0.125})}) {
+    const auto after = [&](std::optional<CoolDown> rule, int steps) {
+      Bundle<double> bundle(stack_of("NMU:1", 2),
+                            recipe_with([&](Recipe& r) { r.optimiser = optimiser, r.cool_down = rule; }),
+                            simd::active_target());
+      for (int l = 0; l < bundle.lanes(); ++l) bundle.network().set_parameters(l, 0, Values{0.25, 0.5});
+      const AlignedVector<double> x = in_all_lanes({3, 2}, bundle.lanes()), t = in_all_lanes({6}, bundle.lanes());
+      for (int k = 0; k < steps; ++k) bundle.step(x.data(), t.data(), 1);
+      return bundle.network().parameters(0, 0)[0];
+    };
+    const double plain = after(std::nullopt, 1) - 0.25;
+    EXPECT_NE(plain, 0);
+    EXPECT_NEAR(after(CoolDown{-1, 1}, 1) - 0.25, plain / 2, 1e-15);  // iteration 0 is half way
+    EXPECT_EQ(after(CoolDown{1, 1}, 5), after(std::nullopt, 1));      // nothing moves after the end
+    EXPECT_EQ(after(CoolDown{9, 10}, 5), after(std::nullopt, 5));
+  }
+}
+
 // ---- start values --------------------------------------------------------------------------------------------------
 
 TEST(StartChanges, ReplaceTheStartValuesOfOneParameter) {

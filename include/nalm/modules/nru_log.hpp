@@ -32,9 +32,11 @@ struct NruLog {
     r.optimiser = Adam{.learning_rate = 1e-2};
     r.loss = {.kind = Loss::Kind::Log};
     r.regularisers = {Regulariser::sparsity(0.1, 20000, 35000)};
+    r.cool_down = CoolDown{20000, 50000};
     if (inputs > 2) {
       r.iterations = 100000;
       r.regularisers = {Regulariser::sparsity(0.1, 50000, 75000)};
+      r.cool_down = CoolDown{50000, 100000};
     }
     return r;
   }
