@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/aligned.hpp"
+#include "modules/noisy.hpp"
 #include "nalm/model.hpp"
 #include "simd/dispatch.hpp"
 #include "train/network.hpp"
@@ -15,6 +16,9 @@ namespace nalm {
 namespace {
 
 using Values = std::vector<double>;
+using test::Noisy;
+using test::noisy_factor;
+using test::noisy_slope;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 const std::vector<std::string> both = {"sNMU", "sNMU-batch"};
@@ -31,41 +35,6 @@ Values outputs_of(const Model& model, const Values& x, Precision precision = Pre
 Values slopes(const Model& model, const Values& x, Precision precision = Precision::Double) {
   return gradients(model, x, Values{outputs_of(model, x, precision)[0] - 0.5}, precision)->layers[0];
 }
-
-// Both forms of a model on rows x with noise n, an array like x.
-template <class S>
-struct Noisy {
-  Values training, evaluation;
-  Values gradient;  // of the sum of the training form over samples
-
-  Noisy(const Model& model, const Values& x, const Values& n) {
-    Network<S> network(model.stack(), simd::active_target());
-    const std::size_t lanes = static_cast<std::size_t>(network.lanes());
-    const int samples = static_cast<int>(x.size()) / network.inputs();
-    for (int lane = 0; lane < network.lanes(); ++lane) network.set_parameters(lane, 0, model.layers[0].parameters);
-    network.update_weights();
-    AlignedVector<S> in(x.size() * lanes), out(static_cast<std::size_t>(samples * network.outputs()) * lanes);
-    S* noise = network.noise(0, samples);
-    for (std::size_t k = 0; k < in.size(); ++k) {
-      in[k] = static_cast<S>(x[k / lanes]);
-      noise[k] = static_cast<S>(n[k / lanes]);
-    }
-    network.predict(in.data(), out.data(), samples);
-    for (std::size_t k = 0; k < out.size(); k += lanes) evaluation.push_back(out[k]);
-    network.training_predict(in.data(), out.data(), samples, 1);
-    for (std::size_t k = 0; k < out.size(); k += lanes) training.push_back(out[k]);
-    AlignedVector<S> targets = out;
-    for (S& t : targets) t -= 1;
-    network.clear_gradients();
-    network.learn(in.data(), targets.data(), samples, 1.0);
-    network.pull_back();
-    gradient = network.gradients(0, 0);
-  }
-};
-
-// One factor of the training form, and its slope n (x - 1) / divisor^2.
-double noisy_factor(double W, double x, double n) { return (n * W * x + 1 - W) / (n * W + 1 - W); }
-double noisy_slope(double W, double x, double n) { return n * (x - 1) / std::pow(n * W + 1 - W, 2); }
 
 std::string spelled(const Values& W) { return print(ideal_formula(snmu(W), {}).outputs[0]); }
 

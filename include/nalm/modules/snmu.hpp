@@ -10,25 +10,17 @@
 // 2022.
 #pragma once
 
-#include "nalm/modules/mathematics.hpp"
+#include "nalm/modules/nmu.hpp"
 
 namespace nalm {
 
-struct SNmu {
-  static constexpr ParameterInfo parameters[] = {
-      {"W", per_input_and_output, Start::uniform(0.25, 0.75), Clamp{0, 1}, "1 multiplies by the input, 0 ignores it"},
-  };
-  static constexpr Quantity weights_info[] = {
-      {"W", per_input_and_output, "W as it is", true},
-  };
+struct SNmu : Nmu {
   static constexpr Quantity steps[] = {
       {"noise n", per_input, "1 in evaluation"},
       {"divisor", per_input_and_output, "1 in evaluation"},
       {"factor", per_input_and_output, "W*x + 1 - W"},
       {"product before", per_input_and_output, "the factors of earlier inputs, multiplied"},
   };
-  static constexpr Operation operations[] = {Operation::Multiply};
-
   static Recipe recipe(Operation, int inputs) {
     Recipe r;
     r.noise = Noise{1, 5};
@@ -70,11 +62,6 @@ struct SNmu {
       .operations = operations,
       .recipe = recipe,
   };
-
-  template <class T, class Shape>
-  static void weights(const Shape& s, const T* W, T* w) {
-    for (int k = 0; k < s.inputs * s.outputs; ++k) w[k] = W[k];
-  }
 
   template <class T, class Shape>
   static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* step) {
@@ -128,20 +115,6 @@ struct SNmu {
         after *= factor[k];
       }
     }
-  }
-
-  template <class T, class Shape>
-  static void pull_back(const Shape& s, const T* /*p*/, const T* /*w*/, const T* dw, T* dW) {
-    for (int k = 0; k < s.inputs * s.outputs; ++k) dW[k] += dw[k];
-  }
-
-  static Expression ideal(Readout& r, int o) {
-    Expression product = 1.0;
-    for (int i = 0; i < r.inputs(); ++i) {
-      const double w = r.snap(r.weight(i * r.outputs() + o), {0, 1}, "W");
-      product *= w * r.x(i) + (1 - w);
-    }
-    return product;
   }
 };
 
