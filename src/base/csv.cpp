@@ -1,4 +1,4 @@
-#include "base/csv.hpp"
+#include "nalm/table.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "base/csv.hpp"
 #include "cli/command.hpp"
 #include "nalm/model.hpp"
+#include "nalm/table.hpp"
 
 namespace nalm::cli {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/csv.hpp"
+#include "nalm/table.hpp"
 
 namespace {
 

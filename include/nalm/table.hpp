@@ -1,4 +1,4 @@
-// Tables of numbers as text: comma, semicolon or tab between the cells, with or without a header.
+// Tables of numbers, read from text: comma, semicolon or tab between the cells, with or without a header.
 #pragma once
 
 #include <cstddef>

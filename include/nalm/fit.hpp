@@ -1,0 +1,133 @@
+// A table in, a formula out: sums, products, quotients, powers and comparisons of columns, with real constants.
+//
+//   const Result<Table> table = read_table_file("data.csv");
+//   const Result<Fit> fit = nalm::fit(*table, {.target = "y"});
+//   if (fit && fit->found) std::puts(print(fit->best().formula).c_str());
+//
+// The formula is the model: the stack of layers in Candidate::model and the expression in Candidate::formula give the
+// same numbers, and fit() checks that they do.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nalm/expression.hpp"
+#include "nalm/model.hpp"
+#include "nalm/result.hpp"
+#include "nalm/table.hpp"
+
+namespace nalm {
+
+enum class Powers { Integer, Half, Any };
+
+struct FitOptions {
+  std::string target;               // a column
+  std::vector<std::string> inputs;  // columns; empty: all others
+  std::string stack;                // "NAU:2,NMU:1": only this one; empty: the ladder
+  Powers powers = Powers::Half;
+  std::vector<std::string> use;  // columns that must appear in the formula
+  std::uint64_t seed = 1;
+  int threads = 0;        // 0: all processors
+  double time_limit = 0;  // seconds; 0: none. A fit that is cut says so, and is not repeatable to the bit
+};
+
+// What one set of rows says about a formula.
+struct FitError {
+  std::size_t rows = 0;
+  double rmse = 0;      // root mean squared error
+  double relative = 0;  // rmse / standard deviation of the target on all rows
+  double largest = 0;   // largest error
+};
+
+// A number in the formula. Exponents that were rounded, and numbers that are 1 because of how a formula is written,
+// are not constants.
+struct FitConstant {
+  double value = 0;      // as in the formula
+  double estimate = 0;   // least squares, before rounding to a simple number
+  double low = 0;        // 99 % interval around the estimate
+  double high = 0;
+  bool snapped = false;  // value is a simple number inside the interval
+};
+
+struct Candidate {
+  Expression formula;
+  int size = 0;  // operations, variables and numbers in the formula
+  Model model;   // the layers; predict(model, rows, Precision::Double) gives what the formula gives
+  FitError train, held_out, outside;
+  std::vector<FitConstant> constants;
+  int agreeing = 0;          // restarts that spell this formula, constants aside
+  double description = 0;    // description length: what the choice minimises
+};
+
+// What happens on a box of inputs twice as wide as the data.
+struct FitProbe {
+  struct Range {
+    std::string column;
+    double low = 0, high = 0;            // of the data
+    double probed_low = 0, probed_high = 0;
+  };
+  std::vector<Range> box;  // of the columns in the formula
+  int points = 0;
+  int undefined = 0;                 // points where the formula has no finite value
+  std::vector<std::string> remarks;  // "the denominator b - c crosses zero, first at b = 2.1, c = 2.1"; empty if none
+};
+
+enum class FitRow : std::uint8_t { Train, HeldOut, Outside };
+
+struct Fit {
+  std::vector<std::string> columns;  // the inputs
+  std::string target;
+  std::size_t rows = 0;
+  std::vector<FitRow> set_of_row;
+
+  bool found = false;   // whether the best candidate is worth believing
+  std::string verdict;  // one sentence; why not, if not
+  std::vector<Candidate> candidates;  // smallest first: each has a smaller error than those before it
+  std::size_t chosen = 0;             // index of the best
+
+  int restarts = 0;   // trainings
+  int converged = 0;  // of these, reached the error of the best candidate
+  FitProbe probe;     // of the best candidate
+  bool verified = false;        // the printed formula, read back, gives what the model gives
+  double verification_error = 0;  // largest difference, relative to the sum of the magnitudes of the terms
+  std::vector<std::string> notes;  // what the user should know: columns left out, ...
+
+  double seconds = 0;
+  std::uint64_t seed = 0;
+  bool cut = false;  // by the time limit or an interruption
+
+  const Candidate& best() const { return candidates[chosen]; }
+};
+
+// Called from time to time, from one thread at a time; share goes from 0 to 1.
+struct FitProgress {
+  double share = 0;
+  int restarts = 0;
+  std::string best;  // the best formula so far, or empty
+};
+struct FitWatch {
+  std::function<void(const FitProgress&)> progress;
+  const std::atomic<bool>* stop = nullptr;  // set to end early with the best so far
+};
+
+// Fails on data that cannot be fitted: a target that is missing or constant, a cell that is not a number, too few rows.
+Result<Fit> fit(const Table& table, const FitOptions& options, const FitWatch& watch = {});
+
+// Judges a given formula on the data: a Fit with this one candidate, its numbers as they are.
+Result<Fit> score(const Table& table, const FitOptions& options, const Expression& formula, const FitWatch& watch = {});
+
+// ---- exports (src/formula/export.cpp) -----------------------------------------------------------------------------
+
+enum class FormulaFormat { Text, Latex, Sympy, Python, C, Spreadsheet, MathMl };
+
+// Text: "y = ...". Python and C: one function named after the target whose parameters are the columns used, with
+// nothing imported but the standard mathematics. Spreadsheet: a formula whose cells are in the given columns of row 2.
+// Names that the language does not allow are changed, and a comment says which column is which.
+std::string export_formula(const Expression& formula, const std::string& target,
+                           const std::vector<std::string>& columns, FormulaFormat format);
+
+}  // namespace nalm
