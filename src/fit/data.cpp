@@ -112,10 +112,13 @@ void measure_scales(Data& data) {
   for (std::size_t c = 0; c < data.inputs; ++c) {
     double sum = 0;
     std::size_t count = 0;
+    bool negative = false;
     for (std::size_t r = 0; r < data.rows; ++r) {
+      negative = negative || data.row(r)[c] < 0;
       const double size = std::fabs(data.row(r)[c]);
       if (size > 0) sum += std::log(size), ++count;
     }
+    data.negative.push_back(negative);
     data.x_scale.push_back(count > 0 ? std::exp(sum / static_cast<double>(count)) : 1);
   }
   double squares = 0, mean = 0, deviation = 0;

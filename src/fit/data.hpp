@@ -23,6 +23,7 @@ struct Data {
   // For training with numbers near 1: the geometric mean magnitude of a column, and the root mean square of the target.
   std::vector<double> x_scale;
   double y_scale = 1;
+  std::vector<bool> negative;  // columns with negative values
   double y_deviation = 1;  // standard deviation of the target, all rows
 
   std::vector<std::string> notes;  // columns that were left out, and why
