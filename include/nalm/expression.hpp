@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "nalm/result.hpp"
@@ -90,6 +91,9 @@ struct ScaledValue {
 };
 Result<ScaledValue> evaluate_with_scale(const Expression& expression, std::span<const std::string> names,
                                         std::span<const double> values);
+
+// The expression with numbers in the place of these variables.
+Expression with_values(const Expression& expression, std::span<const std::pair<std::string, double>> values);
 
 // The variables in order of first appearance.
 std::vector<std::string> variables(const Expression& expression);

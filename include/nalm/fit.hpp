@@ -120,6 +120,13 @@ Result<Fit> fit(const Table& table, const FitOptions& options, const FitWatch& w
 // Judges a given formula on the data: a Fit with this one candidate, its numbers as they are.
 Result<Fit> score(const Table& table, const FitOptions& options, const Expression& formula, const FitWatch& watch = {});
 
+// The model file of the best candidate (docs/model-file.md), with what `nalm report` shows about the fit.
+struct FitSource {
+  std::string data;     // what the table is called
+  std::string command;  // what repeats the fit
+};
+std::string to_json(const Fit& fit, const Table& table, const FitSource& source);
+
 // ---- exports (src/formula/export.cpp) -----------------------------------------------------------------------------
 
 enum class FormulaFormat { Text, Latex, Sympy, Python, C, Spreadsheet, MathMl };

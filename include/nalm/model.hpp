@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "nalm/expression.hpp"
@@ -40,6 +41,12 @@ struct Model {
   std::vector<Layer> layers;
   std::vector<std::string> columns;  // names of the inputs, or empty
 
+  // Of a fit, otherwise empty: the name of the output, the formula that the layers spell, in terms of the columns, and
+  // numbers that stand in it by name.
+  std::string target{};
+  std::string formula{};
+  std::vector<std::pair<std::string, double>> constants{};
+
   int inputs() const { return layers.front().shape.inputs; }
   int outputs() const { return layers.back().shape.outputs; }
   Stack stack() const;
@@ -63,6 +70,9 @@ Status save_model(const Model& model, const std::string& path);
 
 // rows: rows x inputs, row-major. Gives rows x outputs. Float results are floats, widened.
 Result<std::vector<double>> predict(const Model& model, std::span<const double> rows, Precision precision);
+
+// The formula of a fit with its constants filled in; fails for a model without one.
+Result<Expression> stated_formula(const Model& model);
 
 // The gradient of the mean squared error over all rows and outputs, per layer in the order of Layer::parameters.
 struct Gradients {

@@ -86,5 +86,7 @@ void add_report(Program& program);
 void add_figure(Program& program);
 void add_export(Program& program);
 void add_train(Program& program);
+void add_fit(Program& program);
+void add_predict(Program& program);
 
 }  // namespace nalm::cli

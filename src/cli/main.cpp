@@ -21,6 +21,7 @@ int run(int argc, char** argv) {
       "  nalm list          the modules\n"
       "  nalm list NMU      one module: formula, parameters, habits, differences from the paper\n"
       "  nalm train --module NAU --operation add --range \"[1,2)\"   watch one training\n"
+      "  nalm fit data.csv --target y     the formula behind a table\n"
       "  nalm bench         the paper's benchmark, about a minute\n"
       "  nalm COMMAND --help",
       [] {
@@ -31,6 +32,8 @@ int run(int argc, char** argv) {
   add_check(program);
   add_eval(program);
   add_explain(program);
+  add_fit(program);
+  add_predict(program);
   add_train(program);
   add_bench(program);
   add_table(program);

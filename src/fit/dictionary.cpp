@@ -7,6 +7,8 @@
 
 #include <Eigen/Dense>
 
+#include "base/threads.hpp"
+
 namespace nalm::fitting {
 
 namespace {
@@ -107,14 +109,6 @@ Goal goal_for_power(const Dictionary& dictionary, double power) {
   return goal;
 }
 
-Goal goal_for_ratio(const Dictionary& dictionary) {
-  Goal goal;
-  goal.target = dictionary.target();
-  goal.weights.assign(goal.target.size(), 1.0);
-  goal.ratio = true;
-  return goal;
-}
-
 namespace {
 
 double dot(const double* a, const double* b, std::size_t n) {
@@ -132,7 +126,7 @@ double dot(const double* a, const double* b, std::size_t n) {
 class Pursuit {
  public:
   Pursuit(const Dictionary& dictionary, const Goal& goal) : d_(dictionary), goal_(goal), n_(dictionary.rows()) {
-    const std::size_t total = d_.size() * (goal.ratio ? 2 : 1);
+    const std::size_t total = d_.size();
     whole_.resize(total);
     left_.resize(total);
     products_.resize(total);
@@ -147,7 +141,6 @@ class Pursuit {
   }
 
   std::size_t total() const { return whole_.size(); }
-  bool is_times_target(std::size_t j) const { return j >= d_.size(); }
 
   // Starts afresh with the constant and these entries.
   void reset(const std::vector<std::size_t>& entries) {
@@ -174,22 +167,15 @@ class Pursuit {
 
   // Weighted values of an entry.
   void fill(std::size_t j, std::vector<double>& out) const {
-    const double* values = d_.values(j % d_.size());
-    for (std::size_t k = 0; k < n_; ++k) {
-      out[k] = values[k] * goal_.weights[k] * (is_times_target(j) ? goal_.target[k] : 1);
-    }
+    for (std::size_t k = 0; k < n_; ++k) out[k] = d_.values(j)[k] * goal_.weights[k];
   }
 
  private:
   // to[j] = entry j * v
   void project_all(const std::vector<double>& v, std::vector<double>& to) {
-    std::vector<double> a(n_), b(n_);
-    for (std::size_t k = 0; k < n_; ++k) a[k] = v[k] * goal_.weights[k], b[k] = a[k] * goal_.target[k];
-    const std::size_t m = d_.size();
-    for (std::size_t j = 0; j < m; ++j) {
-      to[j] = dot(d_.values(j), a.data(), n_);
-      if (goal_.ratio) to[m + j] = dot(d_.values(j), b.data(), n_);
-    }
+    std::vector<double> a(n_);
+    for (std::size_t k = 0; k < n_; ++k) a[k] = v[k] * goal_.weights[k];
+    for (std::size_t j = 0; j < d_.size(); ++j) to[j] = dot(d_.values(j), a.data(), n_);
   }
 
   void span(std::vector<double> v) {
@@ -223,54 +209,45 @@ class Pursuit {
   double size_ = 0;
 };
 
-// One of the best few entries of a kind that are not taken yet.
-std::size_t choose(const Pursuit& pursuit, bool times_target, std::size_t entries, const std::vector<std::size_t>& taken,
-                   std::size_t among, Xoshiro& random) {
+// One of the best few entries that are not taken yet. gain(j): how much entry j would explain.
+template <class Gain>
+std::size_t choose(std::size_t entries, Gain gain, const std::vector<std::size_t>& taken, std::size_t among,
+                   Xoshiro* random) {
+  among = std::min(among, entries);
   std::vector<std::pair<double, std::size_t>> best;
-  const std::size_t first = times_target ? entries : 0;
-  for (std::size_t j = first; j < first + entries; ++j) {
-    const double gain = pursuit.gain(j);
-    if (best.size() == among && gain <= best.back().first) continue;
+  for (std::size_t j = 0; j < entries; ++j) {
+    const double g = gain(j);
+    if (best.size() == among && g <= best.back().first) continue;
     if (std::find(taken.begin(), taken.end(), j) != taken.end()) continue;
     if (best.size() == among) best.pop_back();
-    const auto place = std::find_if(best.begin(), best.end(), [&](const auto& b) { return gain > b.first; });
-    best.insert(place, {gain, j});
+    const auto place = std::find_if(best.begin(), best.end(), [&](const auto& b) { return g > b.first; });
+    best.insert(place, {g, j});
   }
-  return best[among > 1 ? random.below(best.size()) : 0].second;
+  return best[best.size() > 1 && random ? random->below(best.size()) : 0].second;
 }
 
 }  // namespace
 
-Picked pick(const Dictionary& dictionary, const Goal& goal, int plain, int times_target, bool chance, Xoshiro& random) {
-  const std::size_t m = dictionary.size();
+Picked pick(const Dictionary& dictionary, const Goal& goal, int count, bool chance, Xoshiro& random) {
   Pursuit pursuit(dictionary, goal);
-  // In which order the two kinds are picked is chance as well.
-  std::vector<bool> kinds;
-  for (int k = 0; k < plain; ++k) kinds.push_back(false);
-  for (int k = 0; k < times_target; ++k) kinds.push_back(true);
-  for (std::size_t k = kinds.size(); chance && k-- > 1;) {
-    const std::size_t other = random.below(k + 1);
-    const bool kept = kinds[k];
-    kinds[k] = kinds[other];
-    kinds[other] = kept;
-  }
+  const std::size_t entries = dictionary.size();
+  const auto gain = [&](std::size_t j) { return pursuit.gain(j); };
   std::vector<std::size_t> taken;
   pursuit.reset({});
-  for (std::size_t k = 0; k < kinds.size(); ++k) {
+  for (int k = 0; k < count; ++k) {
     // The first is picked from many: once one is right, the others follow.
     const std::size_t among = !chance ? 1 : k == 0 ? 40 : 2;
-    const std::size_t j = choose(pursuit, kinds[k], m, taken, std::min(among, m), random);
-    taken.push_back(j);
-    pursuit.add(j);
+    taken.push_back(choose(entries, gain, taken, among, &random));
+    pursuit.add(taken.back());
   }
   // Each in turn is given up for the best in its place, until nothing changes.
-  for (int pass = 0; pass < 3 && kinds.size() > 1 && pursuit.unexplained() > 1e-18; ++pass) {
+  for (int pass = 0; pass < 3 && count > 1 && pursuit.unexplained() > 1e-18; ++pass) {
     bool changed = false;
-    for (std::size_t k = 0; k < kinds.size(); ++k) {
+    for (std::size_t k = 0; k < taken.size(); ++k) {
       std::vector<std::size_t> others = taken;
       others.erase(others.begin() + static_cast<std::ptrdiff_t>(k));
       pursuit.reset(others);
-      const std::size_t j = choose(pursuit, kinds[k], m, others, 1, random);
+      const std::size_t j = choose(entries, gain, others, 1, nullptr);
       pursuit.add(j);
       changed = changed || j != taken[k];
       taken[k] = j;
@@ -294,17 +271,150 @@ Picked pick(const Dictionary& dictionary, const Goal& goal, int plain, int times
   const Eigen::VectorXd factors = A.colPivHouseholderQr().solve(b);
   Picked picked;
   picked.constant = factors(0);
-  picked.unexplained = pursuit.unexplained();
-  for (std::size_t t = 0; t < taken.size(); ++t) {
-    const double factor = factors(static_cast<Eigen::Index>(t) + 1);
-    if (pursuit.is_times_target(taken[t])) {
-      picked.times_target.push_back(taken[t] - m);
-      picked.target_factors.push_back(-factor);
-    } else {
-      picked.plain.push_back(taken[t]);
-      picked.plain_factors.push_back(factor);
-    }
+  picked.plain = taken;
+  for (std::size_t t = 0; t < taken.size(); ++t) picked.plain_factors.push_back(factors(static_cast<Eigen::Index>(t) + 1));
+  return picked;
+}
+
+// ---- ratios --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::size_t entries_above = 600, entries_below = 300, rows_for_ratios = 96;
+constexpr int ranked_counts = 4;
+
+using Map = Eigen::Map<const Eigen::VectorXd>;
+
+}  // namespace
+
+struct RatioPicker::Trial {
+  std::vector<std::size_t> above;
+  Eigen::VectorXd direction;  // factors of 1 and the entries below
+  double left = 1;            // what the entries above leave of the left side, as a share of its square sum
+};
+
+RatioPicker::RatioPicker(const Dictionary& dictionary)
+    : dictionary_(dictionary),
+      rows_(std::min(rows_for_ratios, dictionary.rows())),
+      above_entries_(std::min(entries_above, dictionary.size())),
+      below_entries_(std::min(entries_below, dictionary.size())) {
+  for (std::size_t j = 0; j < above_entries_; ++j) {
+    const double* values = dictionary.values(j);
+    const double length = std::sqrt(dot(values, values, rows_));
+    lengths_.push_back(length);
+    for (std::size_t k = 0; k < rows_; ++k) entries_.push_back(length > 0 ? values[k] / length : 0);
   }
+}
+
+// Left side: y, y*q1, ... The direction in their span of which least is left by the entries above is followed while
+// those are picked one by one.
+RatioPicker::Trial RatioPicker::attempt(const std::vector<std::size_t>& below, int above, bool chance,
+                                        Xoshiro* random) const {
+  const Eigen::Index n = static_cast<Eigen::Index>(rows_), sides = static_cast<Eigen::Index>(below.size()) + 1;
+  Eigen::MatrixXd left(n, sides);
+  const Map y(dictionary_.target().data(), n);
+  left.col(0) = y;
+  for (std::size_t k = 0; k < below.size(); ++k) {
+    left.col(static_cast<Eigen::Index>(k) + 1) = y.cwiseProduct(Map(dictionary_.values(below[k]), n));
+  }
+  const Eigen::MatrixXd whole = left.transpose() * left;
+  Eigen::MatrixXd rest = left;
+  const Eigen::Index m = static_cast<Eigen::Index>(above_entries_);
+  const Eigen::Map<const Eigen::MatrixXd> entries(entries_.data(), n, m);
+  Eigen::VectorXd remaining = Eigen::VectorXd::Ones(m);
+  Eigen::MatrixXd basis(n, above + 1);
+  Eigen::Index spanned = 0;
+  Trial trial;
+  const auto span = [&](Eigen::VectorXd v) {
+    const double before = v.norm();
+    for (int pass = 0; pass < 2; ++pass) v -= basis.leftCols(spanned) * (basis.leftCols(spanned).transpose() * v);
+    if (!(v.norm() > 1e-7 * before)) return;
+    v.normalize();
+    rest -= v * (v.transpose() * rest);
+    remaining -= (entries.transpose() * v).cwiseAbs2();
+    basis.col(spanned++) = v;
+  };
+  const auto follow = [&] {
+    const Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd> solver(rest.transpose() * rest, whole);
+    if (solver.info() != Eigen::Success) return false;
+    trial.direction = solver.eigenvectors().col(0);
+    trial.left = std::max(0.0, solver.eigenvalues()(0));
+    return trial.direction.allFinite();
+  };
+  span(Eigen::VectorXd::Ones(n));
+  for (int k = 0; k < above; ++k) {
+    if (!follow()) return {};
+    const Eigen::VectorXd along = entries.transpose() * (rest * trial.direction);
+    const auto gain = [&](std::size_t j) {
+      const Eigen::Index i = static_cast<Eigen::Index>(j);
+      return remaining(i) > 1e-9 ? along(i) * along(i) / remaining(i) : 0;
+    };
+    const std::size_t j = choose(above_entries_, gain, trial.above, chance ? 3 : 1, random);
+    trial.above.push_back(j);
+    span(entries.col(static_cast<Eigen::Index>(j)));
+  }
+  if (!follow()) return {};
+  return trial;
+}
+
+void RatioPicker::rank_denominators(int threads) {
+  std::vector<std::vector<double>> left(ranked_counts, std::vector<double>(below_entries_, 1.0));
+  parallel_for(static_cast<int>(below_entries_), threads, [&](int q) {
+    for (int above = 0; above < ranked_counts; ++above) {
+      left[static_cast<std::size_t>(above)][static_cast<std::size_t>(q)] =
+          attempt({static_cast<std::size_t>(q)}, above, false, nullptr).left;
+    }
+  });
+  for (const std::vector<double>& shares : left) {
+    std::vector<std::size_t> order(below_entries_);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return shares[a] < shares[b]; });
+    ranking_.push_back(std::move(order));
+  }
+}
+
+Picked RatioPicker::pick(int above, int below, bool chance, Xoshiro& random) const {
+  const std::vector<std::size_t>& ranking = ranking_[static_cast<std::size_t>(std::min(above, ranked_counts - 1))];
+  // Earlier places are likelier.
+  const std::size_t places = std::min<std::size_t>(12, ranking.size());
+  std::vector<std::size_t> chosen = {ranking[chance ? std::min(random.below(places), random.below(places)) : 0]};
+  for (int k = 1; k < below; ++k) {
+    // Of the next entry a random share is tried.
+    std::size_t best = ranking[random.below(ranking.size())];
+    double least = 2;
+    for (std::size_t j = 0; j < below_entries_; ++j) {
+      if (random.unit() > (chance ? 0.4 : 1) || std::find(chosen.begin(), chosen.end(), j) != chosen.end()) continue;
+      std::vector<std::size_t> tried = chosen;
+      tried.push_back(j);
+      const double left = attempt(tried, above, false, nullptr).left;
+      if (left < least) least = left, best = j;
+    }
+    chosen.push_back(best);
+  }
+  const Trial plain = attempt(chosen, above, false, nullptr);
+  const bool other = chance && plain.left > 1e-18 && random.unit() < 0.5;
+  const Trial trial = other ? attempt(chosen, above, true, &random) : plain;
+  Picked picked;
+  const double unit = trial.direction.size() > 0 && trial.direction(0) != 0 ? trial.direction(0) : 1;
+  Eigen::VectorXd left_side = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(dictionary_.rows()));
+  const Eigen::Index n = left_side.size();
+  const Map y(dictionary_.target().data(), n);
+  left_side += y;
+  for (std::size_t k = 0; k < chosen.size(); ++k) {
+    const double factor = trial.direction.size() > 0 ? trial.direction(static_cast<Eigen::Index>(k) + 1) / unit : 1;
+    picked.times_target.push_back(chosen[k]);
+    picked.target_factors.push_back(factor);
+    left_side += factor * y.cwiseProduct(Map(dictionary_.values(chosen[k]), n));
+  }
+  Eigen::MatrixXd A(n, static_cast<Eigen::Index>(trial.above.size()) + 1);
+  A.col(0).setOnes();
+  for (std::size_t t = 0; t < trial.above.size(); ++t) {
+    A.col(static_cast<Eigen::Index>(t) + 1) = Map(dictionary_.values(trial.above[t]), n);
+  }
+  const Eigen::VectorXd factors = A.colPivHouseholderQr().solve(left_side);
+  picked.constant = factors(0);
+  picked.plain = trial.above;
+  for (Eigen::Index t = 1; t < factors.size(); ++t) picked.plain_factors.push_back(factors(t));
   return picked;
 }
 

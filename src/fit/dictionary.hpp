@@ -28,23 +28,42 @@ class Dictionary {
   std::vector<double> values_, target_;
 };
 
-// What is explained: weight * (transformed target) by weight * (sums of dictionary entries), and, for ratios, by
-// entries times the target too: y*(1 + q) = p is y = p - y*q.
+// What is explained: weight * (the target to some power) by weight * (sums of dictionary entries).
 struct Goal {
   std::vector<double> target, weights;
-  bool ratio = false;
 };
-Goal goal_for_power(const Dictionary& dictionary, double power);  // the target to this power is a sum
-Goal goal_for_ratio(const Dictionary& dictionary);
+Goal goal_for_power(const Dictionary& dictionary, double power);
 
 struct Picked {
   std::vector<std::size_t> plain;         // entries of the dictionary
-  std::vector<std::size_t> times_target;  // of ratios
+  std::vector<std::size_t> times_target;  // of ratios: further entries in the denominator, besides 1
   double constant = 0;
   std::vector<double> plain_factors, target_factors;
-  double unexplained = 1;  // share of the (weighted) square sum
 };
-// So many entries and a constant. chance 0: the best every time.
-Picked pick(const Dictionary& dictionary, const Goal& goal, int plain, int times_target, bool chance, Xoshiro& random);
+// So many entries and a constant. Without chance: the best every time.
+Picked pick(const Dictionary& dictionary, const Goal& goal, int count, bool chance, Xoshiro& random);
+
+// For ratios of sums, y*(1 + sum q) = sum p. Which entries q stand in the denominator is decided first, and by trying:
+// what the best few p leave of y*(1 + q), in relation to its size, is small only where the ratio is right. (Treating
+// y*q as one more entry that explains y would find sums of q that are close to -1 everywhere.)
+class RatioPicker {
+ public:
+  explicit RatioPicker(const Dictionary& dictionary);
+
+  // Tries every simple entry as the only one in the denominator, with so many above. Once, before pick().
+  void rank_denominators(int threads);
+
+  Picked pick(int above, int below, bool chance, Xoshiro& random) const;
+
+ private:
+  struct Trial;
+  Trial attempt(const std::vector<std::size_t>& below, int above, bool chance, Xoshiro* random) const;
+
+  const Dictionary& dictionary_;
+  std::size_t rows_, above_entries_, below_entries_;
+  std::vector<double> entries_;  // of unit length, one after the other
+  std::vector<double> lengths_;
+  std::vector<std::vector<std::size_t>> ranking_;  // for 0, 1, 2, ... entries above
+};
 
 }  // namespace nalm::fitting

@@ -137,7 +137,7 @@ class Search {
         judgement_(rows_of(data, data.train, rows_of_a_judgement)),
         dictionary_(data, spread(rows_of_the_dictionary), options.powers, entries_of_the_dictionary),
         target_(simd::active_target()),
-        ratio_goal_(goal_for_ratio(dictionary_)) {
+        ratios_(dictionary_) {
     for (const double power : {1.0, -1.0, 2.0, -2.0, 0.5, -0.5}) goals_[power] = goal_for_power(dictionary_, power);
   }
 
@@ -150,7 +150,8 @@ class Search {
     total_ = total;
     double best_length = std::numeric_limits<double>::infinity();
     for (std::size_t w = 0; w < waves.size() && !result_.cut; ++w) {
-      train(waves[w], w);
+      if (w == 1) ratios_.rank_denominators(options_.threads);
+      for (std::size_t r = 0; r < waves[w].size() && !result_.cut && !is_exact(); ++r) train({waves[w][r]}, 100 * w + r);
       improve_best();
       const double length = result_.found.empty() ? best_length : result_.found[0].length;
       if (is_exact()) break;
@@ -237,8 +238,8 @@ class Search {
 
   Run picked_start(const Rung& rung, bool chance, Xoshiro& random) const {
     const bool ratio = rung.kind == Rung::Kind::Ratio;
-    const Goal& goal = ratio ? ratio_goal_ : goals_.at(rung.power);
-    const Picked picked = pick(dictionary_, goal, rung.terms, rung.below, chance, random);
+    const Picked picked = ratio ? ratios_.pick(rung.terms, rung.below, chance, random)
+                                : pick(dictionary_, goals_.at(rung.power), rung.terms, chance, random);
     std::vector<PowerList> products;
     for (const std::size_t k : picked.plain) products.push_back(dictionary_.powers(k));
     for (const std::size_t k : picked.times_target) products.push_back(dictionary_.powers(k));
@@ -547,7 +548,7 @@ class Search {
   const Rows judgement_;
   const Dictionary dictionary_;
   const simd::Target& target_;
-  const Goal ratio_goal_;
+  RatioPicker ratios_;
   std::map<double, Goal> goals_;
   SearchResult result_;
   double limit_ = std::numeric_limits<double>::infinity();  // the error of the best so far

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 
 #include "formula/node.hpp"
@@ -15,48 +14,6 @@ std::string slot_name(int slot) { return std::string("\x01") + std::to_string(sl
 
 int slot_number(const std::string& name) {
   return name.size() > 1 && name[0] == '\x01' ? std::stoi(name.substr(1)) : -1;
-}
-
-Expression fill_slots(const Expression& formula, const std::vector<double>& values) {
-  std::vector<Expression> stack;
-  formula::visit_operands_first(formula, [&](const Expression& e) {
-    const std::size_t first = stack.size() - e.operands().size();
-    std::vector<Expression> x(std::make_move_iterator(stack.begin() + static_cast<std::ptrdiff_t>(first)),
-                              std::make_move_iterator(stack.end()));
-    stack.resize(first);
-    switch (e.kind()) {
-      case Kind::Variable: {
-        const int slot = slot_number(e.name());
-        stack.push_back(slot < 0 ? e : Expression(values[static_cast<std::size_t>(slot)]));
-        break;
-      }
-      case Kind::Negate:
-        stack.push_back(-x[0]);
-        break;
-      case Kind::Add:
-        stack.push_back(x[0] + x[1]);
-        break;
-      case Kind::Subtract:
-        stack.push_back(x[0] - x[1]);
-        break;
-      case Kind::Multiply:
-        stack.push_back(x[0] * x[1]);
-        break;
-      case Kind::Divide:
-        stack.push_back(x[0] / x[1]);
-        break;
-      case Kind::Power:
-        stack.push_back(pow(x[0], x[1]));
-        break;
-      case Kind::Call:
-        stack.push_back(Expression::call(e.name(), std::move(x)));
-        break;
-      case Kind::Constant:
-        stack.push_back(e);
-        break;
-    }
-  });
-  return stack.back();
 }
 
 Tape::Tape(const Expression& formula, const std::vector<std::string>& columns, int slots)

@@ -13,8 +13,6 @@ namespace nalm::fitting {
 // The constants that are fitted stand in the formula as variables of these names; no column can be called so.
 std::string slot_name(int slot);
 int slot_number(const std::string& name);  // -1: a column
-// The formula with numbers in the place of its slots.
-Expression fill_slots(const Expression& formula, const std::vector<double>& values);
 
 class Tape {
  public:

@@ -212,6 +212,47 @@ Expression max(const Expression& a, const Expression& b) { return Expression::ca
 
 std::span<const std::string_view> function_names() { return kFunctionNames; }
 
+Expression with_values(const Expression& expression, std::span<const std::pair<std::string, double>> values) {
+  std::vector<Expression> stack;
+  formula::visit_operands_first(expression, [&](const Expression& e) {
+    const auto first = stack.end() - static_cast<std::ptrdiff_t>(e.operands().size());
+    std::vector<Expression> x(std::make_move_iterator(first), std::make_move_iterator(stack.end()));
+    stack.erase(first, stack.end());
+    switch (e.kind()) {
+      case Kind::Variable: {
+        const auto known = std::find_if(values.begin(), values.end(), [&](const auto& v) { return v.first == e.name(); });
+        stack.push_back(known == values.end() ? e : Expression(known->second));
+        break;
+      }
+      case Kind::Negate:
+        stack.push_back(-x[0]);
+        break;
+      case Kind::Add:
+        stack.push_back(x[0] + x[1]);
+        break;
+      case Kind::Subtract:
+        stack.push_back(x[0] - x[1]);
+        break;
+      case Kind::Multiply:
+        stack.push_back(x[0] * x[1]);
+        break;
+      case Kind::Divide:
+        stack.push_back(x[0] / x[1]);
+        break;
+      case Kind::Power:
+        stack.push_back(pow(x[0], x[1]));
+        break;
+      case Kind::Call:
+        stack.push_back(Expression::call(e.name(), std::move(x)));
+        break;
+      case Kind::Constant:
+        stack.push_back(e);
+        break;
+    }
+  });
+  return stack.back();
+}
+
 std::vector<std::string> variables(const Expression& expression) {
   std::vector<std::string> names;
   std::unordered_set<std::string_view> seen;

@@ -1,4 +1,5 @@
 // Model files: JSON, described in docs/model-file.md.
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -181,6 +182,30 @@ Json write_layer(const Layer& layer) {
   return json;
 }
 
+// What a fit adds: "target", "constants" and "formula".
+Status read_formula(const Json& json, const Place& place, Model& model) {
+  if (json.contains("target")) {
+    if (!json["target"].is_string()) return place("\"target\" should be the name of the output.");
+    model.target = json["target"].get<std::string>();
+  }
+  if (json.contains("constants")) {
+    if (!json["constants"].is_object()) return place("\"constants\" should be an object of names and numbers.");
+    for (const auto& [name, value] : json["constants"].items()) {
+      if (!value.is_number() || !std::isfinite(value.get<double>())) {
+        return place(fmt::format("the constant \"{}\" should be a finite number.", name));
+      }
+      model.constants.push_back({name, value.get<double>()});
+    }
+  }
+  if (!json.contains("formula")) return Done{};
+  if (!json["formula"].is_string()) return place("\"formula\" should be text.");
+  model.formula = json["formula"].get<std::string>();
+  if (model.outputs() != 1) return place("\"formula\" needs a model with one output.");
+  const Result<Expression> formula = stated_formula(model);
+  if (!formula) return place(formula.error().message);
+  return Done{};
+}
+
 // nlohmann's recursive reader would overflow the stack on a file of brackets.
 bool nests_too_deeply(std::string_view text) {
   int depth = 0;
@@ -250,7 +275,22 @@ Result<Model> parse_model(std::string_view text, std::string_view source_name) {
       }
     }
   }
+  if (Status s = read_formula(json, place, model); !s) return s.error();
   return model;
+}
+
+Result<Expression> stated_formula(const Model& model) {
+  if (model.formula.empty()) return Error{"the model has no formula; only those that \"nalm fit\" writes have one."};
+  Result<Expression> formula = parse_expression(model.formula);
+  if (!formula) return Error{fmt::format("the formula \"{}\" is wrong in {}", model.formula, formula.error().message)};
+  if (!model.constants.empty()) *formula = with_values(*formula, model.constants);
+  const std::vector<std::string> columns = model.column_names();
+  for (const std::string& name : variables(*formula)) {
+    if (std::find(columns.begin(), columns.end(), name) == columns.end()) {
+      return Error{fmt::format("the formula uses \"{}\", which is neither a column nor a constant.", name)};
+    }
+  }
+  return formula;
 }
 
 Result<Model> load_model(const std::string& path) {
@@ -269,6 +309,9 @@ std::string to_json(const Model& model) {
   json["format"] = "nalm-model";
   json["version"] = format_version;
   if (!model.columns.empty()) json["columns"] = model.columns;
+  if (!model.target.empty()) json["target"] = model.target;
+  if (!model.formula.empty()) json["formula"] = model.formula;
+  for (const auto& [name, value] : model.constants) json["constants"][name] = value;
   json["layers"] = Json::array();
   for (const Layer& layer : model.layers) json["layers"].push_back(write_layer(layer));
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";

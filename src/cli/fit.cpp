@@ -1,0 +1,243 @@
+// nalm fit: a table in, a formula out.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <mutex>
+
+#include "base/write_file.hpp"
+#include "cli/command.hpp"
+#include "cli/progress.hpp"
+#include "nalm/fit.hpp"
+#include "nalm/version.hpp"
+
+namespace nalm::cli {
+
+namespace {
+
+struct Options {
+  std::string data, target, inputs, model, powers = "half", use, score, format, out;
+  double time_limit = 0;
+  std::uint64_t seed = 1;
+  int threads = 0;
+  bool quiet = false;
+};
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t start = 0; start <= text.size() && !text.empty();) {
+    const std::size_t comma = std::min(text.find(',', start), text.size());
+    parts.push_back(text.substr(start, comma - start));
+    start = comma + 1;
+  }
+  return parts;
+}
+
+std::string quoted(const std::string& word) {
+  const bool plain = !word.empty() && word.find_first_not_of(
+                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=") == std::string::npos;
+  if (plain) return word;
+  std::string result = "'";
+  for (const char c : word) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+// The command that gives the same formula again.
+std::string command_of(const Options& o) {
+  std::string text = fmt::format("nalm fit {} --target {}", quoted(o.data), quoted(o.target));
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) text += fmt::format(" {} {}", name, quoted(value));
+  };
+  add("--inputs", o.inputs);
+  add("--model", o.model);
+  if (o.powers != "half") add("--powers", o.powers);
+  add("--use", o.use);
+  add("--score", o.score);
+  return text + fmt::format(" --seed {}", o.seed);
+}
+
+void add_error_line(std::string& text, const char* name, const FitError& error) {
+  if (error.rows == 0) return;
+  text += fmt::format("  {:<10} {:>8}   {:>9.3g}   {:>14.3g} %   {:>9.3g}\n", name, error.rows, error.rmse,
+                      100 * error.relative, error.largest);
+}
+
+// "9.81 (between 9.8 and 9.82)".
+std::string describe(const FitConstant& c) {
+  const double half = (c.high - c.low) / 2;
+  const double size = std::max(std::fabs(c.estimate), 1e-300);
+  const int digits = half > 0 ? std::clamp(static_cast<int>(std::ceil(std::log10(size / half))) + 2, 2, 15) : 15;
+  const std::string interval = half > 1e-12 * size
+                                   ? fmt::format("{:.{}g} ± {:.2g}", c.estimate, digits, half)
+                                   : fmt::format("{:.12g} to rounding", c.estimate);
+  return c.snapped ? fmt::format("{}, fitted {}", print(Expression(c.value)), interval)
+                   : fmt::format("{}", interval);
+}
+
+std::string probe_text(const FitProbe& probe) {
+  std::string box;
+  for (const FitProbe::Range& r : probe.box) {
+    box += fmt::format("{}{} from {:.4g} to {:.4g}", box.empty() ? "" : ", ", print(Expression::variable(r.column)),
+                       r.probed_low, r.probed_high);
+  }
+  if (probe.remarks.empty()) return fmt::format("Outside  valid on the box twice as wide: {}\n", box);
+  std::string text = fmt::format("Outside  on the box twice as wide ({}):\n", box);
+  for (const std::string& remark : probe.remarks) text += fmt::format("  {}\n", remark);
+  return text;
+}
+
+std::string summary(const Fit& fit, const Options& o) {
+  const Candidate& best = fit.best();
+  std::string text;
+  if (fit.found) {
+    text += fmt::format("{}\n\n{}{}.\n", export_formula(best.formula, fit.target, fit.columns, FormulaFormat::Text),
+                        static_cast<char>(std::toupper(fit.verdict[0])), fit.verdict.substr(1));
+  } else {
+    text += fmt::format("{}{}.\nThe best was: {}\n", static_cast<char>(std::toupper(fit.verdict[0])),
+                        fit.verdict.substr(1), print(best.formula));
+  }
+  text += fmt::format("\n  {:<10} {:>8}   {:>9}   {:>16}   {:>9}\n", "rows", "number", "rmse", "of the deviation", "largest");
+  add_error_line(text, "training", best.train);
+  add_error_line(text, "held out", best.held_out);
+  add_error_line(text, "outside", best.outside);
+  text += "\n";
+  bool any = false;
+  for (const FitConstant& c : best.constants) {
+    if (std::fabs(c.value) == 1 && c.snapped) continue;
+    if (!any) text += "Constants, with 99 % intervals\n";
+    any = true;
+    text += fmt::format("  {}\n", describe(c));
+  }
+  text += probe_text(fit.probe);
+  if (o.score.empty()) {
+    text += fmt::format("Agreement  {} of {} restarts that converged spell this formula ({} restarts in all)\n",
+                        best.agreeing, fit.converged, fit.restarts);
+    text += fmt::format("The printed formula is {}the model: largest difference {:.2g} on {} rows and {} points outside\n",
+                        fit.verified ? "" : "NOT ", fit.verification_error, fit.rows, fit.probe.points);
+  }
+  if (fit.candidates.size() > 1) {
+    text += "\nAlternatives\n  size   error        formula\n";
+    for (std::size_t k = 0; k < fit.candidates.size(); ++k) {
+      const Candidate& c = fit.candidates[k];
+      text += fmt::format("  {:>4}   {:<9.3g} {}  {}\n", c.size, c.train.rmse, k == fit.chosen ? "*" : " ", print(c.formula));
+    }
+  }
+  for (const std::string& note : fit.notes) text += fmt::format("Note: {}.\n", note);
+  if (fit.cut) text += "The search was cut short, so repeating it may give something else.\n";
+  text += fmt::format("\n{:.1f} s with nalm {}. Again: {}\n", fit.seconds, version(), command_of(o));
+  return text;
+}
+
+Status write_export(const Fit& fit, const Table& table, const Options& o) {
+  std::string text;
+  if (o.format == "json") {
+    if (!o.score.empty()) return Error{"--format json writes a model, and --score has none; use another format."};
+    text = to_json(fit, table, {o.data, command_of(o)});
+  } else {
+    const Result<FormulaFormat> format = find_format(o.format.empty() ? "text" : o.format);
+    if (!format) return format.error();
+    text = export_formula(fit.best().formula, fit.target, fit.columns, *format);
+    if (text.empty() || text.back() != '\n') text += '\n';
+  }
+  if (!o.out.empty()) return write_file(o.out, text);
+  fmt::print("{}", text);
+  return Done{};
+}
+
+int run_fit(const Options& o) {
+  const bool exports = !o.format.empty() || !o.out.empty();
+  if (!o.out.empty()) {
+    if (Status possible = FileWriter(o.out).begun(); !possible) return fail(possible.error());
+  }
+  if (!(o.time_limit >= 0)) return fail({"--time-limit must be a number of seconds, such as 10."});
+  std::optional<Expression> scored;
+  if (!o.score.empty()) {
+    if (!o.model.empty()) return fail({"--score judges a formula and --model trains a stack; give one of them."});
+    const Result<Expression> parsed = parse_expression(o.score);
+    if (!parsed) return fail({fmt::format("--score: {}", parsed.error().message)});
+    scored = *parsed;
+  }
+  const Result<Table> table = read_table_file(o.data);
+  if (!table) return fail(table.error());
+
+  FitOptions options;
+  options.target = o.target;
+  options.inputs = split(o.inputs);
+  options.stack = o.model;
+  options.powers = o.powers == "integer" ? Powers::Integer : o.powers == "half" ? Powers::Half : Powers::Any;
+  options.use = split(o.use);
+  options.seed = o.seed;
+  options.threads = o.threads;
+  options.time_limit = o.time_limit;
+
+  const Interruptible interruptible;
+  std::mutex lock;
+  FitProgress state;
+  Progress progress(o.quiet ? ProgressStyle::Quiet : default_progress(), [&] {
+    const std::lock_guard guard(lock);
+    std::string best = state.best.substr(0, 60);
+    return fmt::format("{} restarts{}{}", state.restarts, best.empty() ? "" : ", best so far " + best,
+                       best.size() < state.best.size() ? "..." : "");
+  });
+  FitWatch watch;
+  watch.stop = &Interruptible::flag();
+  watch.progress = [&](const FitProgress& now) {
+    const std::lock_guard guard(lock);
+    state = now;
+    progress.done() = now.share;
+  };
+  const Result<Fit> result = scored ? score(*table, options, *scored, watch) : fit(*table, options, watch);
+  progress.finish();
+  if (!result) return fail({fmt::format("{}: {}", o.data, result.error().message)});
+  const int interrupted = Interruptible::flag() ? Interruptible::exit_code() : yes;
+  if (result->candidates.empty()) {
+    fmt::print(stderr, "nalm: {}.\n", result->verdict);
+    return interrupted != yes ? interrupted : no;
+  }
+  // Only the export goes to standard output when it goes there.
+  const bool summary_aside = exports && o.out.empty();
+  if (!o.quiet || !exports) fmt::print(summary_aside ? stderr : stdout, "{}", summary(*result, o));
+  const bool good = result->found && result->verified;
+  if (exports && good) {
+    if (Status written = write_export(*result, *table, o); !written) return fail(written.error());
+    if (!o.out.empty() && !o.quiet) fmt::print("Written to {}\n", o.out);
+  } else if (exports) {
+    fmt::print(stderr, "nalm: nothing was written, because there is no formula to trust.\n");
+  }
+  if (interrupted != yes) return interrupted;
+  return good ? yes : no;
+}
+
+}  // namespace
+
+void add_fit(Program& program) {
+  static Options o;
+  program
+      .add("fit",
+           "Find the formula behind a table: + - * /, powers, constants, sums of products, ratios of sums and\n"
+           "comparison; not sin or exp")
+      .word("data", o.data, "Table (CSV: comma, semicolon or tab); - is standard input")
+      .text("--target", o.target, "The column that the formula should give")
+      .text("--inputs", o.inputs, "Columns that it may use, such as a,b,c; all others if not given")
+      .text("--model", o.model, "Train only this stack, such as \"NAU:2,NMU:1\"; a scale and an offset are added")
+      .choice("--powers", o.powers, {"integer", "half", "any"}, "Powers that may appear")
+      .text("--use", o.use, "Columns that must appear, such as a,b")
+      .text("--score", o.score, "Judge this formula on the data instead of searching, such as \"a*b + c\"")
+      .text("--format", o.format, "Export: text, latex, sympy, python, c, spreadsheet, mathml or json (the model file)")
+      .text("-o,--out", o.out, "File for the export; standard output if not given")
+      .number("--time-limit", o.time_limit, "Seconds after which the search ends with the best so far; 0: none")
+      .number("--seed", o.seed, "The same data and seed give the same bits, for any number of threads")
+      .number("--threads", o.threads, 0, 1024, "Threads; 0 uses all processors")
+      .flag("--quiet", o.quiet, "No progress; with an export, nothing else either")
+      .example(
+          "  nalm fit data.csv --target y\n"
+          "  nalm fit data.csv --target y --format json -o model.json     for nalm predict and nalm report\n"
+          "  nalm fit data.csv --target force --format python > force.py\n"
+          "  nalm fit data.csv --target y --score \"a*b + c\"\n"
+          "Exit code 0: a formula was found; 1: none that can be trusted; 2: bad data; 130 after Ctrl-C.")
+      .run([] {
+        if (o.target.empty()) return fail({"--target must name the column that the formula should give."});
+        return run_fit(o);
+      });
+}
+
+}  // namespace nalm::cli

@@ -1,0 +1,92 @@
+// nalm predict: what a fitted formula gives for the rows of a table.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/command.hpp"
+#include "nalm/model.hpp"
+#include "nalm/table.hpp"
+
+namespace nalm::cli {
+
+namespace {
+
+struct Options {
+  std::string model, data;
+  bool append = false;
+};
+
+std::string cell(const std::string& name) {
+  if (name.find_first_of(",;\t\"\r\n") == std::string::npos) return name;
+  std::string text = "\"";
+  for (const char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return text + "\"";
+}
+
+int run_predict(const Options& o) {
+  const Result<Model> model = load_model(o.model);
+  if (!model) return fail(model.error());
+  const Result<Expression> formula = stated_formula(*model);
+  if (!formula) return fail({fmt::format("{}: {}", o.model, formula.error().message)});
+  const Result<Table> table = read_table_file(o.data);
+  if (!table) return fail(table.error());
+  const std::vector<std::string> used = variables(*formula);
+  std::vector<std::size_t> position;
+  for (const std::string& name : used) {
+    const auto found = std::find(table->columns.begin(), table->columns.end(), name);
+    if (found == table->columns.end()) {
+      return fail({fmt::format("{}: the formula needs the column \"{}\"; the columns are {}.", o.data, name,
+                               fmt::join(table->columns, ", "))});
+    }
+    position.push_back(static_cast<std::size_t>(found - table->columns.begin()));
+  }
+  std::string target = model->target.empty() ? "y1" : model->target;
+  const auto known = std::find(table->columns.begin(), table->columns.end(), target);
+  fmt::memory_buffer text;
+  auto out = std::back_inserter(text);
+  if (o.append) {
+    for (const std::string& name : table->columns) fmt::format_to(out, "{},", cell(name));
+    if (known != table->columns.end()) target += " (predicted)";
+  }
+  fmt::format_to(out, "{}\n", cell(target));
+  std::vector<double> values(used.size());
+  double squares = 0;
+  for (std::size_t r = 0; r < table->rows; ++r) {
+    for (std::size_t k = 0; k < used.size(); ++k) values[k] = table->at(r, position[k]);
+    const Result<double> y = evaluate(*formula, used, values);
+    if (!y) return fail(y.error());
+    for (std::size_t c = 0; o.append && c < table->columns.size(); ++c) fmt::format_to(out, "{:.17g},", table->at(r, c));
+    if (std::isnan(*y)) {
+      fmt::format_to(out, "nan\n");
+    } else {
+      fmt::format_to(out, "{:.17g}\n", *y);
+    }
+    if (known != table->columns.end()) {
+      const double error = *y - table->at(r, static_cast<std::size_t>(known - table->columns.begin()));
+      squares += error * error;
+    }
+  }
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) return fail({"the output could not be written."});
+  if (known != table->columns.end()) {
+    fmt::print(stderr, "The table has the target \"{}\": root mean squared error {:.3g} on {} rows.\n", *known,
+               std::sqrt(squares / static_cast<double>(table->rows)), table->rows);
+  }
+  return yes;
+}
+
+}  // namespace
+
+void add_predict(Program& program) {
+  static Options o;
+  program.add("predict", "What the formula of a fit gives for the rows of a table")
+      .word("model", o.model, "Model file that \"nalm fit --format json\" wrote")
+      .word("data", o.data, "Table (CSV); - is standard input. Columns are found by their names, in any order")
+      .flag("--append", o.append, "Write the columns of the table too")
+      .example(
+          "  nalm fit data.csv --target y --format json -o model.json\n"
+          "  nalm predict model.json new.csv > predictions.csv")
+      .run([] { return run_predict(o); });
+}
+
+}  // namespace nalm::cli
