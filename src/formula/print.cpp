@@ -33,13 +33,6 @@ Number print_number(double value) {
 constexpr FunctionRule kFunctions[] = {{"min", {"min($a, $b)"}}, {"max", {"max($a, $b)"}}};
 
 constexpr Language kText = {
-    .negate = {"-$a", Binding::Sign, kPower},
-    .add = {"$a + $b", Binding::Sum, kAnything, kTerm},
-    .subtract = {"$a - $b", Binding::Sum, kAnything, kTerm},
-    .multiply = {"$a*$b", Binding::Product, kProduct, kPower},
-    .divide = {"$a/$b", Binding::Product, kProduct, kPower},
-    .power = {"$a^$b", Binding::Power, kAtom, kSigned},
-    .function = {"$n($a)"},
     .functions = kFunctions,
     .number = print_number,
 };

@@ -47,8 +47,14 @@ struct Number {
 };
 
 struct Language {
-  Rule negate, add, subtract, multiply, divide, power;
-  Rule function;  // for the functions that are not in the next line
+  // As most languages have them.
+  Rule negate = {"-$a", Binding::Sign, kPower};
+  Rule add = {"$a + $b", Binding::Sum, kAnything, kTerm};
+  Rule subtract = {"$a - $b", Binding::Sum, kAnything, kTerm};
+  Rule multiply = {"$a*$b", Binding::Product, kProduct, kPower};
+  Rule divide = {"$a/$b", Binding::Product, kProduct, kPower};
+  Rule power = {"$a^$b", Binding::Power, kAtom, kSigned};
+  Rule function = {"$n($a)"};  // for the functions that are not among the next
   std::span<const FunctionRule> functions;
   Number (*number)(double value);
   const Rule* (*special)(const Expression&) = nullptr;  // a rule for this node alone, or null
