@@ -68,8 +68,9 @@ Expression max(const Expression& a, const Expression& b);
 // The names that parse() knows as functions.
 std::span<const std::string_view> function_names();
 
-// Text form, e.g. "x1*x2 + 0.83*x3^2". Numbers are the shortest that read back to the same double; names that are not
-// plain identifiers are written in double quotes. parse(print(e)) evaluates to the same bits as e.
+// Text form, e.g. "x1*x2 + 0.83*x3^2". Numbers are the shortest that read back to the same double, and those that are
+// a simple fraction or a multiple of pi in every bit are written as such: 4/3, 2*pi. Names that are not plain
+// identifiers are written in double quotes. parse(print(e)) evaluates to the same bits as e.
 std::string print(const Expression& expression);
 
 // Reads what print writes, and what a person types: + - * / ^ (right-associative, binds tighter than unary minus),

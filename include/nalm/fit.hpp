@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "nalm/expression.hpp"
+#include "nalm/formula_export.hpp"
 #include "nalm/model.hpp"
 #include "nalm/result.hpp"
 #include "nalm/table.hpp"
@@ -46,9 +47,9 @@ struct FitError {
 // A number in the formula. Exponents that were rounded, and numbers that are 1 because of how a formula is written,
 // are not constants.
 struct FitConstant {
-  double value = 0;      // as in the formula
-  double estimate = 0;   // least squares, before rounding to a simple number
-  double low = 0;        // 99 % interval around the estimate
+  double value = 0;     // as in the formula
+  double estimate = 0;  // least squares, before rounding to a simple number
+  double low = 0;       // 99 % interval around the estimate
   double high = 0;
   bool snapped = false;  // value is a simple number inside the interval
 };
@@ -59,15 +60,15 @@ struct Candidate {
   Model model;   // the layers; predict(model, rows, Precision::Double) gives what the formula gives
   FitError train, held_out, outside;
   std::vector<FitConstant> constants;
-  int agreeing = 0;          // restarts that spell this formula, constants aside
-  double description = 0;    // description length: what the choice minimises
+  int agreeing = 0;        // restarts that spell this formula, constants aside
+  double description = 0;  // description length: what the choice minimises
 };
 
 // What happens on a box of inputs twice as wide as the data.
 struct FitProbe {
   struct Range {
     std::string column;
-    double low = 0, high = 0;            // of the data
+    double low = 0, high = 0;  // of the data
     double probed_low = 0, probed_high = 0;
   };
   std::vector<Range> box;  // of the columns in the formula
@@ -84,16 +85,16 @@ struct Fit {
   std::size_t rows = 0;
   std::vector<FitRow> set_of_row;
 
-  bool found = false;   // whether the best candidate is worth believing
-  std::string verdict;  // one sentence; why not, if not
+  bool found = false;                 // whether the best candidate is worth believing
+  std::string verdict;                // one sentence; why not, if not
   std::vector<Candidate> candidates;  // smallest first: each has a smaller error than those before it
   std::size_t chosen = 0;             // index of the best
 
-  int restarts = 0;   // trainings
-  int converged = 0;  // of these, reached the error of the best candidate
-  FitProbe probe;     // of the best candidate
-  bool verified = false;        // the printed formula, read back, gives what the model gives
-  double verification_error = 0;  // largest difference, relative to the sum of the magnitudes of the terms
+  int restarts = 0;                // trainings
+  int converged = 0;               // of these, reached the error of the best candidate
+  FitProbe probe;                  // of the best candidate
+  bool verified = false;           // the printed formula, read back, gives what the model gives
+  double verification_error = 0;   // largest difference, relative to the sum of the magnitudes of the terms
   std::vector<std::string> notes;  // what the user should know: columns left out, ...
 
   double seconds = 0;
@@ -126,15 +127,5 @@ struct FitSource {
   std::string command;  // what repeats the fit
 };
 std::string to_json(const Fit& fit, const Table& table, const FitSource& source);
-
-// ---- exports (src/formula/export.cpp) -----------------------------------------------------------------------------
-
-enum class FormulaFormat { Text, Latex, Sympy, Python, C, Spreadsheet, MathMl };
-
-// Text: "y = ...". Python and C: one function named after the target whose parameters are the columns used, with
-// nothing imported but the standard mathematics. Spreadsheet: a formula whose cells are in the given columns of row 2.
-// Names that the language does not allow are changed, and a comment says which column is which.
-std::string export_formula(const Expression& formula, const std::string& target,
-                           const std::vector<std::string>& columns, FormulaFormat format);
 
 }  // namespace nalm

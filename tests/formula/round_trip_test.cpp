@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numbers>
 #include <random>
 #include <string>
 #include <utility>
@@ -105,6 +106,68 @@ TEST(Print, Numbers) {
   EXPECT_EQ(print(-kNan), "nan");
 }
 
+TEST(Print, FractionsThatDoNotEnd) {
+  const Expression x = v("x");
+  EXPECT_EQ(print(1.0 / 3), "1/3");
+  EXPECT_EQ(print(-2.0 / 3), "-2/3");
+  EXPECT_EQ(print(5.0 / 7), "5/7");
+  EXPECT_EQ(print(22.0 / 12), "11/6");
+  EXPECT_EQ(print(100.0 / 3), "100/3");
+  EXPECT_EQ(print(4.0 / 3 * x), "4/3*x");
+  EXPECT_EQ(print(0.25 * x + 3.2), "0.25*x + 3.2");
+  EXPECT_EQ(print(1.0 / 13), "0.07692307692307693");
+  EXPECT_EQ(print(101.0 / 3), "33.666666666666664");
+  EXPECT_EQ(print(std::nextafter(1.0 / 3, 1)), "0.33333333333333337");
+}
+
+TEST(Print, MultiplesOfPi) {
+  const double pi = std::numbers::pi;
+  EXPECT_EQ(print(pi), "pi");
+  EXPECT_EQ(print(-pi), "-pi");
+  EXPECT_EQ(print(2 * pi), "2*pi");
+  EXPECT_EQ(print(pi / 4), "pi/4");
+  EXPECT_EQ(print(-3 * pi / 4), "-3*pi/4");
+  EXPECT_EQ(print(4 * pi / 3), "4*pi/3");
+  EXPECT_EQ(print(1 / pi), "1/pi");
+  EXPECT_EQ(print(-1 / (4 * pi)), "-1/(4*pi)");
+  EXPECT_EQ(print(4 * std::pow(pi, 2)), "4*pi^2");
+  EXPECT_EQ(print(-std::pow(pi, 2) / 6), "-pi^2/6");
+  EXPECT_EQ(print(3.14159), "3.14159");
+  EXPECT_EQ(print(std::nextafter(pi, 4)), "3.1415926535897936");
+}
+
+// The two roundings of a third of seven pi are different numbers, and each keeps its own spelling.
+TEST(Print, MultiplesOfPiKeepTheOrderOfTheirRoundings) {
+  const double pi = std::numbers::pi;
+  ASSERT_NE(7 * pi / 3, 7.0 / 3 * pi);
+  EXPECT_EQ(print(7 * pi / 3), "7*pi/3");
+  EXPECT_EQ(print(7.0 / 3 * pi), "7/3*pi");
+}
+
+TEST(Print, SimpleNumbersAreParenthesisedWhereTheyStand) {
+  const Expression x = v("x");
+  const Expression y = v("y");
+  const double third = 1.0 / 3;
+  const double pi = std::numbers::pi;
+  EXPECT_EQ(print(third / x), "1/3/x");
+  EXPECT_EQ(print(x / third), "x/(1/3)");
+  EXPECT_EQ(print(x * y * third), "x*y*(1/3)");
+  EXPECT_EQ(print(x * y * pi), "x*y*pi");
+  EXPECT_EQ(print(x / (2 * pi)), "x/(2*pi)");
+  EXPECT_EQ(print(2 * pi * sqrt(x / y)), "2*pi*sqrt(x/y)");
+  EXPECT_EQ(print(pow(x, third)), "x^(1/3)");
+  EXPECT_EQ(print(pow(x, -third)), "x^(-1/3)");
+  EXPECT_EQ(print(pow(x, -pi)), "x^-pi");
+  EXPECT_EQ(print(pow(third, x)), "(1/3)^x");
+  EXPECT_EQ(print(pow(-pi, x)), "(-pi)^x");
+  EXPECT_EQ(print(pow(pi * pi, x)), "(pi^2)^x");
+  EXPECT_EQ(print(x + -third), "x - 1/3");
+  EXPECT_EQ(print(x - -third), "x - (-1/3)");
+  EXPECT_EQ(print(x + -third * y), "x - 1/3*y");
+  EXPECT_EQ(print(-(third * x)), "-(1/3*x)");
+  EXPECT_EQ(print(max(third, x)), "max(1/3, x)");
+}
+
 TEST(Print, QuotesNamesThatAreNotPlain) {
   EXPECT_EQ(print(v("x_1")), "x_1");
   EXPECT_EQ(print(v("pi")), "\"pi\"");
@@ -148,14 +211,26 @@ class Generator {
                                                 kNan,
                                                 0.1,
                                                 -0.83};
-    switch (below(4)) {
+    switch (below(5)) {
       case 0:
         return std::bit_cast<double>(engine_());
       case 1:
         return static_cast<double>(static_cast<std::int64_t>(engine_() >> 11)) * 0x1p-50 - 4;
+      case 2:
+        return simple_number();
       default:
         return special[below(special.size())];
     }
+  }
+
+  // Fractions and multiples of pi in all orders of rounding, and now and then the number beside one.
+  double simple_number() {
+    const double p = static_cast<double>(below(30)) - 15;
+    const double q = static_cast<double>(1 + below(14));
+    const double pi = below(3) == 0 ? std::pow(std::numbers::pi, 2) : std::numbers::pi;
+    const double forms[] = {p / q, p * pi / q, p / q * pi, p / (q * pi)};
+    const double number = forms[below(4)];
+    return below(8) == 0 ? std::nextafter(number, kInf) : number;
   }
 
   Expression tree(std::size_t depth) {

@@ -1,0 +1,159 @@
+#include "formula/writer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "formula/node.hpp"
+#include "formula/readable.hpp"
+
+namespace nalm::formula {
+
+using Kind = Expression::Kind;
+
+namespace {
+
+// From the front to the back with a stack of what is still to be written: every character is written once.
+class Writer {
+ public:
+  Writer(const Language& language, const Names& names) : language_(language), names_(names) {}
+
+  std::string write(const Expression& expression) {
+    put(expression);
+    while (!pending_.empty()) {
+      const Piece piece = pending_.back();
+      pending_.pop_back();
+      if (piece.expression) {
+        expand(*piece.expression);
+      } else {
+        text_ += piece.text;
+      }
+    }
+    return std::move(text_);
+  }
+
+ private:
+  struct Piece {
+    const Expression* expression;
+    std::string_view text;
+  };
+
+  static bool is_leaf(const Expression& e) { return e.operands().empty(); }
+
+  const Rule& rule(const Expression& e) const {
+    if (const Rule* special = language_.special ? language_.special(e) : nullptr) return *special;
+    switch (e.kind()) {
+      case Kind::Negate:
+        return language_.negate;
+      case Kind::Add:
+        return language_.add;
+      case Kind::Subtract:
+        return language_.subtract;
+      case Kind::Multiply:
+        return language_.multiply;
+      case Kind::Divide:
+        return language_.divide;
+      case Kind::Power:
+        return language_.power;
+      default:
+        break;
+    }
+    const auto found = std::find_if(language_.functions.begin(), language_.functions.end(),
+                                    [&](const FunctionRule& f) { return f.name == e.name(); });
+    return found == language_.functions.end() ? language_.function : found->rule;
+  }
+
+  Binding binding(const Expression& e) const {
+    if (e.kind() == Kind::Constant) return language_.number(e.constant()).binding;
+    return is_leaf(e) ? Binding::Atom : rule(e).binding;
+  }
+
+  bool fits(const Expression& e, const Place& place) const {
+    return binding(e) >= place.least && (place.sign_in_front || !starts_with_sign(e));
+  }
+
+  bool starts_with_sign(const Expression& e) const {
+    const Expression* first = &e;
+    while (!is_leaf(*first)) {
+      if (first->kind() == Kind::Negate) return true;
+      const Rule& outer = rule(*first);
+      first = &first->operands()[0];
+      if (!outer.pattern.starts_with("$a") || binding(*first) < outer.a.least) return false;
+    }
+    return is_negative_constant(*first);
+  }
+
+  // What is put last is written first.
+  void put(std::string_view text) { pending_.push_back({nullptr, text}); }
+  void put(const Expression& e) { pending_.push_back({&e, {}}); }
+  void put(const Expression& e, const Place& place) {
+    const bool in_parentheses = !fits(e, place);
+    if (in_parentheses) put(language_.close);
+    put(e);
+    if (in_parentheses) put(language_.open);
+  }
+
+  void expand(const Expression& e) {
+    if (e.kind() == Kind::Constant) {
+      text_ += language_.number(e.constant()).text;
+    } else if (e.kind() == Kind::Variable) {
+      text_ += names_.variable(e.name());
+    } else {
+      put_operation(e, rule(e));
+    }
+  }
+
+  void put_operation(const Expression& e, const Rule& rule) {
+    std::string_view rest = rule.pattern;
+    for (std::size_t k = rest.rfind('$'); k != std::string_view::npos; k = rest.rfind('$')) {
+      put(rest.substr(k + 2));
+      switch (rest[k + 1]) {
+        case 'a':
+          put(e.operands()[0], rule.a);
+          break;
+        case 'b':
+          put(e.operands()[1], rule.b);
+          break;
+        case 'n':
+          put(e.name());
+          break;
+        default:
+          put(names_.function);
+      }
+      rest = rest.substr(0, k);
+    }
+    put(rest);
+  }
+
+  const Language& language_;
+  const Names& names_;
+  std::string text_;
+  std::vector<Piece> pending_;
+};
+
+}  // namespace
+
+std::string write(const Expression& expression, const Language& language, const Names& names) {
+  return Writer(language, names).write(expression);
+}
+
+std::string shortest(double value) {
+  if (std::isnan(value)) return "nan";  // a sign or payload of it has no meaning here
+  // People read 100000 more easily than 1e+05.
+  const double size = std::fabs(value);
+  const bool plain = value == 0 || (size >= 1e-4 && size < 1e9);
+  std::array<char, 40> buffer;
+  const auto written = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
+                                     plain ? std::chars_format::fixed : std::chars_format::general);
+  return {buffer.data(), written.ptr};
+}
+
+Number signed_number(double value, std::string text) {
+  return {std::move(text), is_negative(value) ? Binding::Sign : Binding::Atom};
+}
+
+}  // namespace nalm::formula
