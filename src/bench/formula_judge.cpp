@@ -200,6 +200,19 @@ bool allows(const FitConstant& constant, double value) {
   return (value >= constant.low - slack && value <= constant.high + slack) || std::abs(value - constant.value) <= slack;
 }
 
+// "another formula", and if a constant is not in the formula that too: then the fit's list of constants is to blame.
+// Factors of 1 are not written.
+std::string another_formula(const FreeFormula& free, std::span<const FitConstant> constants) {
+  for (std::size_t k = 0; k < constants.size(); ++k) {
+    const double size = std::abs(constants[k].value);
+    const bool used = std::any_of(free.parameters.begin(), free.parameters.end(), [&](const Parameter& parameter) {
+      return std::find(parameter.constants.begin(), parameter.constants.end(), k) != parameter.constants.end();
+    });
+    if (!used && size != 0 && size != 1) return fmt::format("another formula (constant {} is not in it)", k + 1);
+  }
+  return "another formula";
+}
+
 FormulaVerdict verdict(FormulaVerdict result, Recovery recovery, bool recovered, std::string words) {
   result.recovery = recovery;
   result.recovered = recovered;
@@ -253,7 +266,8 @@ FormulaVerdict judge_formula(const FormulaCase& truth, const Expression& found, 
   FreeFormula free;
   free.names = wide.names;
   free.expression = with_parameters(found, constants, free);
-  if (free.parameters.empty()) return verdict(result, Recovery::AnotherFormula, false, "another formula");
+  const std::string another = another_formula(free, constants);
+  if (free.parameters.empty()) return verdict(result, Recovery::AnotherFormula, false, another);
   std::vector<double> values;
   for (const Parameter& parameter : free.parameters) values.push_back(parameter.start);
   // First where the found formula is close, then everywhere.
@@ -266,7 +280,7 @@ FormulaVerdict judge_formula(const FormulaCase& truth, const Expression& found, 
   both.reference.insert(both.reference.end(), outside.reference.begin(), outside.reference.end());
   values = fit_parameters(free, both, std::move(values));
   if (!(largest(errors_of(free.expression, free.names, wide, values)) <= judge_tolerance))
-    return verdict(result, Recovery::AnotherFormula, false, "another formula");
+    return verdict(result, Recovery::AnotherFormula, false, another);
   for (std::size_t j = 0; j < values.size(); ++j)
     if (is_superfluous(free, wide, values, j))
       return verdict(result, Recovery::AnotherFormula, false, "another formula: it has a term too many");

@@ -84,6 +84,11 @@ TEST(FormulaJudge, ConstantsAreFoundUnderAMinus) {
   EXPECT_TRUE(judge(truth, "2.49*u - 0.752*v + 12.01", constants).recovered);
 }
 
+TEST(FormulaJudge, SaysWhenAConstantIsNotInTheFormula) {
+  const FormulaCase truth = truth_of("x/4.1", "x [1,5)");
+  EXPECT_EQ(judge(truth, "x/4", {about(0.25, 0.1)}).words, "another formula (constant 1 is not in it)");
+}
+
 TEST(FormulaJudge, ExponentsAreNotFree) {
   const FormulaCase truth = truth_of("2*x^2", "x [1,5)");
   EXPECT_EQ(judge(truth, "3*x^3", {about(3, 0.9)}).words, "another formula");
