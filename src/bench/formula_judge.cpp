@@ -134,12 +134,12 @@ std::optional<std::vector<double>> solve(std::vector<double> a, std::vector<doub
 }
 
 // Least squares over the parameters, Levenberg-Marquardt with numerical derivatives. Parameters are in units of their
-// start values. Errors count at most 1 each: one point beside a pole would otherwise outweigh all others.
+// start values. Errors are compressed to less than 1: one point beside a pole would otherwise outweigh all others.
 std::vector<double> fit_parameters(const FreeFormula& free, const JudgePoints& points, std::vector<double> values) {
   const std::size_t n = values.size(), m = points.size();
   const auto residuals = [&](const std::vector<double>& at) {
     std::vector<double> errors = errors_of(free.expression, free.names, points, at);
-    for (double& error : errors) error = std::isfinite(error) ? std::clamp(error, -1.0, 1.0) : 1.0;
+    for (double& error : errors) error = std::isfinite(error) ? error / (1 + std::abs(error)) : 1.0;
     return errors;
   };
   const auto sum_of_squares = [](const std::vector<double>& r) {
@@ -169,7 +169,7 @@ std::vector<double> fit_parameters(const FreeFormula& free, const JudgePoints& p
     bool better = false;
     while (!better && damping < 1e8) {
       std::vector<double> damped = matrix;
-      // The small addition keeps numbers where they are that the values do not depend on, as the twos in 2*a/(2*b).
+      // The small addition keeps numbers near their start if the values leave them open, as the twos in 2*a/(2*b).
       for (std::size_t i = 0; i < n; ++i) damped[i * n + i] += damping * matrix[i * n + i] + 1e-12;
       if (const std::optional<std::vector<double>> change = solve(std::move(damped), right)) {
         std::vector<double> moved = values;
@@ -229,6 +229,7 @@ JudgePoints judge_points(const FormulaCase& formula, double times_as_wide, int c
   collect_rooted(formula.formula, false, rooted);
   std::vector<Xoshiro> streams;
   std::vector<double> low, high;
+  streams.reserve(formula.columns.size());
   for (const FormulaColumn& column : formula.columns) {
     streams.emplace_back(stream_seed(seed, formula.name, "judge " + column.name));
     const double centre = column.low + (column.high - column.low) / 2;

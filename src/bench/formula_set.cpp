@@ -72,7 +72,8 @@ Status read_ranges(std::string_view text, bool distractor, std::vector<FormulaCo
   for (const std::string_view group : split(text, ';')) {
     const Error bad{fmt::format("\"{}\" is not a range; write names and bounds such as \"m1 m2 [1,5)\".", group)};
     const std::size_t open = group.find('['), comma = group.find(',');
-    if (open == group.npos || comma == group.npos || comma < open || group.back() != ')') return bad;
+    if (open == std::string_view::npos || comma == std::string_view::npos || comma < open || group.back() != ')')
+      return bad;
     FormulaColumn column;
     column.distractor = distractor;
     if (!read_number(group.substr(open + 1, comma - open - 1), column.low) ||
@@ -208,6 +209,7 @@ std::uint64_t stream_seed(std::uint64_t seed, std::string_view formula, std::str
 Result<Table> make_table(const FormulaCase& formula, std::size_t rows, double noise, std::uint64_t seed) {
   const std::vector<std::string> names = formula.column_names();
   std::vector<Xoshiro> streams;
+  streams.reserve(names.size());
   for (const std::string& name : names) streams.emplace_back(stream_seed(seed, formula.name, name));
   Table table;
   table.columns = names;

@@ -38,7 +38,7 @@ int target_percent(double noise) { return noise == 0 ? 90 : noise == 0.01 ? 80 :
 bool is_comparison(const Outcome& outcome) { return outcome.task.formula->family == "comparison"; }
 
 std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\n") == text.npos) return text;
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
   std::string cell = "\"";
   for (const char c : text) cell += c == '"' ? "\"\"" : std::string(1, c);
   return cell + '"';

@@ -78,6 +78,12 @@ TEST(FormulaJudge, SeveralConstantsMayMoveAtOnce) {
   EXPECT_EQ(judge(truth, "3.3*s/(1.9 + s)", narrow).words, "same formula, constant 2 outside its interval");
 }
 
+// Values three times as large as they should be everywhere: the way back is still found.
+TEST(FormulaJudge, ConstantsMayBeFarOff) {
+  const FormulaCase truth = truth_of("(h/6)^3/E", "h [1,5); E [-5,-1)");
+  EXPECT_TRUE(judge(truth, "(h/4.2)^3/E", {about(4.2, 0.6)}).recovered);
+}
+
 TEST(FormulaJudge, ConstantsAreFoundUnderAMinus) {
   const FormulaCase truth = truth_of("2.5*u - 0.75*v + 12", "u v [-2,2)");
   const std::vector<FitConstant> constants{about(2.49, 0.01), about(-0.752, 0.01), about(12.01, 0.01)};
