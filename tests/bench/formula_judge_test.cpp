@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "sanitized.hpp"
+
 namespace nalm {
 namespace {
 
@@ -146,7 +148,8 @@ TEST(FormulaJudge, AFitThatBelievesNothingHasNoFormula) {
 TEST(FormulaJudge, EveryFormulaOfTheSetIsItself) {
   const Result<std::vector<FormulaCase>> set = formula_set();
   ASSERT_TRUE(set.ok());
-  for (const FormulaCase& formula : *set) {
+  for (std::size_t k = 0; k < set->size(); k += test::sanitized ? 10 : 1) {
+    const FormulaCase& formula = (*set)[k];
     const FormulaVerdict verdict = judge_formula(formula, formula.formula, {}, false);
     EXPECT_EQ(verdict.words, "exact") << formula.name;
     EXPECT_GE(verdict.points, 1000) << formula.name;
