@@ -191,6 +191,31 @@ void Network<S>::pull_back() {
 }
 
 template <class S>
+void Network<S>::output_gradients(const S* x, int samples, S* y, S* gradients) {
+  for (int k = 0; k < layer_count(); ++k) noise(k, samples);
+  training_forward_tile(x, 0, samples, layers_.size());
+  std::copy_n(layers_.back().y.data(), at(samples), y);
+  for (int sample = 0; sample < samples; ++sample) {
+    clear_gradients();
+    std::fill_n(layers_.back().dy.data(), at(1), S(1));
+    for (std::size_t k = layers_.size(); k-- > 0;) {
+      LayerState& l = layers_[k];
+      LayerState* below = k > 0 ? &layers_[k - 1] : nullptr;
+      const S* layer_x = (below ? below->y.data() : x) + at(sample * l.spec.shape.inputs);
+      if (below) std::fill_n(below->dy.data(), at(l.spec.shape.inputs), S(0));
+      l.kernels->backward(l.spec.shape, l.p.data(), l.w.data(), layer_x, l.y.data() + at(sample * l.spec.shape.outputs),
+                          l.step.data() + at(sample * l.step_count), l.step_count, l.dy.data(),
+                          below ? below->dy.data() : nullptr, l.dp.data(), l.dw.data(), 1);
+    }
+    pull_back();
+    for (const LayerState& l : layers_) {
+      std::copy_n(l.dp.data(), at(l.parameter_count), gradients);
+      gradients += at(l.parameter_count);
+    }
+  }
+}
+
+template <class S>
 void Network<S>::squared_error(const S* x, const S* t, int samples, std::span<double> sums, const S* prepared) {
   std::fill(sums_.begin(), sums_.end(), 0.0);
   if (layers_.size() == 1) {

@@ -56,6 +56,10 @@ class Network {
   // Sum of (y - t)^2 per lane, in double.
   void squared_error(const S* x, const S* t, int samples, std::span<double> sums, const S* prepared = nullptr);
 
+  // Outputs of at most `tile` samples of a network with one output, and the gradient of each with respect to all raw
+  // parameters, layer by layer: [sample][parameter].
+  void output_gradients(const S* x, int samples, S* y, S* gradients);
+
   // For the optimiser: the values of one layer in lane layout.
   struct Values {
     S* parameters;
@@ -64,9 +68,10 @@ class Network {
   };
   Values values(int layer);
 
- private:
   // Samples that go through all layers before the next ones: small enough to stay in the first-level cache.
   static constexpr int tile = 32;
+
+ private:
 
   struct LayerState {
     LayerSpec spec;

@@ -74,7 +74,7 @@ inline Layer discrete_layer(const ShapeCase& c, Xoshiro& random) {
       if (p.clamp) {
         value =
             p.clamp->lo + static_cast<double>(random.below(static_cast<std::uint64_t>(p.clamp->hi - p.clamp->lo) + 1));
-      } else if (name == "W_re") {
+      } else if (name == "W_re" || name == "W") {
         value = static_cast<double>(random.below(3)) - 1;
       } else if (name == "W_im") {
         value = 0;

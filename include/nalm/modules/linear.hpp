@@ -1,0 +1,78 @@
+// Linear: the ordinary dense layer, for the real constants of a formula and as a yardstick.
+//
+//   y_o = b_o + sum_i x_i W_io
+#pragma once
+
+#include "nalm/modules/mathematics.hpp"
+
+namespace nalm {
+
+struct Linear {
+  static constexpr ParameterInfo parameters[] = {
+      {"W", per_input_and_output, {Start::Kind::XavierUniform}, {}, "the factor of the input"},
+      {"b", per_output, Start::constant(0), {}, "the constant term"},
+  };
+  static constexpr Quantity weights_info[] = {
+      {"W", per_input_and_output, "W as it is"},
+      {"b", per_output, "b as it is"},
+  };
+
+  static Recipe recipe(Operation, int /*inputs*/) { return {}; }
+
+  static constexpr std::string_view differences[] = {
+      "Weights start as Glorot and Bengio's uniform ones, the constant terms at 0.",
+  };
+  static constexpr ModuleInfo info{
+      .name = "Linear",
+      .title = "Linear layer",
+      .citation = "the ordinary dense layer without an activation",
+      .formula = "y_o = b_o + sum_i x_i*W_io",
+      .learned = "all factors and the constant terms; any real numbers",
+      .differences = differences,
+      .unusual_inputs =
+          "NaN and infinities go through the sum: infinity times an exact 0 is NaN; zeros, denormals and "
+          "1e30 are ordinary numbers.",
+      .parameters = parameters,
+      .weights = weights_info,
+      .recipe = recipe,
+  };
+
+  template <class T, class Shape>
+  static void weights(const Shape& s, const T* p, T* w) {
+    for (int k = 0; k < (s.inputs + 1) * s.outputs; ++k) w[k] = p[k];
+  }
+
+  template <class T, class Shape>
+  static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* /*step*/) {
+    for (int o = 0; o < s.outputs; ++o) {
+      T sum = x[0] * w[o];
+      for (int i = 1; i < s.inputs; ++i) sum += x[i] * w[i * s.outputs + o];
+      y[o] = sum + w[s.inputs * s.outputs + o];
+    }
+  }
+
+  template <class T, class Shape>
+  static void backward(const Shape& s, const T* /*p*/, const T* w, const T* x, const T* /*y*/, const T* /*step*/,
+                       const T* dy, T* dx, T* /*dp*/, T* dw) {
+    for (int o = 0; o < s.outputs; ++o) {
+      for (int i = 0; i < s.inputs; ++i) {
+        dw[i * s.outputs + o] += dy[o] * x[i];
+        if (dx) dx[i] += dy[o] * w[i * s.outputs + o];
+      }
+      dw[s.inputs * s.outputs + o] += dy[o];
+    }
+  }
+
+  template <class T, class Shape>
+  static void pull_back(const Shape& s, const T* /*p*/, const T* /*w*/, const T* dw, T* dp) {
+    for (int k = 0; k < (s.inputs + 1) * s.outputs; ++k) dp[k] += dw[k];
+  }
+
+  static Expression ideal(Readout& r, int o) {
+    Expression sum = 0.0;
+    for (int i = 0; i < r.inputs(); ++i) sum += r.weight(i * r.outputs() + o) * r.x(i);
+    return sum + r.weight(r.inputs() * r.outputs() + o);
+  }
+};
+
+}  // namespace nalm

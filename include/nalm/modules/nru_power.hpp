@@ -1,0 +1,126 @@
+// NRU-power: products of any powers, the layer that `nalm fit` builds formulas from.
+//
+//   y_o = prod_i |x_i|^W_io * prod_i sign(x_i)^round(W_io),   W any real number
+//
+// The NRU-log without its bounds: squares, roots and higher powers are weights too. An input that is 0 makes the
+// product exactly 0 unless its power is 0.
+//
+// Built in: that an output is a product of powers of inputs, with the sign that follows.
+#pragma once
+
+#include "nalm/modules/nru.hpp"
+
+namespace nalm {
+
+struct NruPower {
+  static constexpr double pi = 3.14159265358979323846;
+
+  static constexpr ParameterInfo parameters[] = {
+      {"W", per_input_and_output, {Start::Kind::Nau}, {}, "the power of the input; 0 ignores it"},
+  };
+  static constexpr Quantity weights_info[] = {
+      {"W", per_input_and_output, "W as it is"},
+      {"odd", per_input_and_output, "1 where W rounds to an odd number, else 0"},
+      {"used", per_input_and_output, "0 where W is 0, else 1"},
+  };
+  static constexpr Quantity steps[] = {
+      {"logarithm", per_input, nru::logarithm},
+  };
+
+  static Recipe recipe(Operation, int /*inputs*/) {
+    Recipe r;
+    r.optimiser = Adam{.learning_rate = 1e-2};
+    r.loss = {.kind = Loss::Kind::Log};
+    return r;
+  }
+
+  static constexpr std::string_view differences[] = {
+      "There is no paper: it is the NRU-log with weights that are not clamped.",
+      "Rounding has no gradient: the sign is not learned, it follows from the powers.",
+  };
+  static constexpr ModuleInfo info{
+      .name = "NRU-power",
+      .title = "Neural Reciprocal Unit with any powers",
+      .citation = "this project; after Mistry, Farrahi, Hare: Learning division with neural arithmetic logic modules",
+      .formula = "y_o = prod_i |x_i|^W_io*prod_i sign(x_i)^round(W_io)",
+      .learned = "the power of every input; signs follow from that",
+      .differences = differences,
+      .unusual_inputs =
+          "NaN gives NaN, and so does an infinite input with W = 0; 0 gives 0 wherever its W is not 0, negative W "
+          "included.",
+      .prepared = nru::logarithm,
+      .parameters = parameters,
+      .weights = weights_info,
+      .steps = steps,
+      .recipe = recipe,
+  };
+
+  template <class T, class Shape>
+  static void weights(const Shape& s, const T* p, T* w) {
+    const int n = s.inputs * s.outputs;
+    for (int k = 0; k < n; ++k) {
+      w[k] = p[k];
+      w[n + k] = negative(cos(pi * p[k]));  // the cosine is negative around odd numbers
+      w[2 * n + k] = abs(sign(p[k]));
+    }
+  }
+
+  template <class T, class Shape>
+  static void prepare(const Shape& s, const T* x, T* step) {
+    for (int i = 0; i < s.inputs; ++i) step[i] = log(max(nru::smallest, abs(x[i])));
+  }
+
+  template <class T, class Shape>
+  static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* logarithm) {
+    const int n = s.inputs * s.outputs;
+    for (int o = 0; o < s.outputs; ++o) {
+      T exponent = w[o] * logarithm[0], signs = sign_factor(w + n + o, n, x[0]);
+      for (int i = 1; i < s.inputs; ++i) {
+        const int k = i * s.outputs + o;
+        exponent += w[k] * logarithm[i];
+        signs *= sign_factor(w + n + k, n, x[i]);
+      }
+      y[o] = exp(exponent) * signs;
+    }
+  }
+
+  template <class T, class Shape>
+  static void backward(const Shape& s, const T* /*p*/, const T* w, const T* x, const T* y, const T* logarithm,
+                       const T* dy, T* dx, T* /*dp*/, T* dw) {
+    for (int o = 0; o < s.outputs; ++o) {
+      const T d_exponent = dy[o] * y[o];
+      for (int i = 0; i < s.inputs; ++i) {
+        const int k = i * s.outputs + o;
+        dw[k] += d_exponent * logarithm[i];
+        if (dx) dx[i] += where(x[i] == 0.0, T(0.0), d_exponent * w[k] / x[i]);
+      }
+    }
+  }
+
+  template <class T, class Shape>
+  static void pull_back(const Shape& s, const T* /*p*/, const T* /*w*/, const T* dw, T* dp) {
+    for (int k = 0; k < s.inputs * s.outputs; ++k) dp[k] += dw[k];
+  }
+
+  static Expression ideal(Readout& r, int o) {
+    std::vector<Power> powers;
+    Expression signs = 1.0;
+    for (int i = 0; i < r.inputs(); ++i) {
+      const double w = r.snap(r.weight(i * r.outputs() + o), {-4, -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4}, "W");
+      const bool whole = w == std::round(w);
+      powers.push_back({whole ? r.x(i) : abs(r.x(i)), w});
+      if (!whole && std::cos(pi * w) < 0) signs *= sign(r.x(i));
+    }
+    return product_of_powers(powers) * signs;
+  }
+
+ private:
+  // 1 or -1; 0 for an input that is 0, unless it does not take part. `odd` points at the weight of that name, and
+  // `used` stands n behind it.
+  template <class T>
+  static T sign_factor(const T* odd, int n, const T& x) {
+    return (1.0 - odd[n] * (1.0 - abs(sign(x)))) * (1.0 - 2.0 * (odd[0] * negative(x)));
+  }
+};
+
+}  // namespace nalm

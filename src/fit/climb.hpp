@@ -1,0 +1,29 @@
+// Small changes to a formula, kept where they make its description shorter.
+#pragma once
+
+#include <functional>
+
+#include "fit/form.hpp"
+#include "fit/refine.hpp"
+
+namespace nalm::fitting {
+
+// What a formula is judged by.
+struct Judge {
+  const Data& data;
+  const Rows& rows;
+  Powers powers;
+  const std::vector<std::string>& use;  // columns that must appear
+
+  // Refits the numbers. False: not a formula, or not an allowed one.
+  bool measure(Form& form, double& mse, double& length, int steps = 12) const;
+};
+
+// Leaves out terms that are not worth their description.
+void prune(const Judge& judge, Form& form, double& mse, double& length);
+
+// Goes on with the best of all small changes - a power one up or down, a term less, another outer power, a constant -
+// until none helps.
+void climb(const Judge& judge, Form& form, double& mse, double& length, const std::function<bool()>& stop);
+
+}  // namespace nalm::fitting

@@ -1,0 +1,36 @@
+// The table as a fit sees it: inputs, target, and which rows teach, which test, and which lie at the edge.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "nalm/fit.hpp"
+
+namespace nalm::fitting {
+
+struct Data {
+  std::vector<std::string> columns;  // the inputs
+  std::string target;
+  std::size_t inputs = 0;
+  std::size_t rows = 0;
+  std::vector<double> x;  // rows × inputs, row-major
+  std::vector<double> y;
+
+  std::vector<FitRow> set_of_row;
+  std::vector<std::size_t> train, held_out, outside;  // rows
+
+  // For training with numbers near 1: the geometric mean magnitude of a column, and the root mean square of the target.
+  std::vector<double> x_scale;
+  double y_scale = 1;
+  std::vector<bool> negative;  // columns with negative values
+  double y_deviation = 1;  // standard deviation of the target, all rows
+
+  std::vector<std::string> notes;  // columns that were left out, and why
+
+  const double* row(std::size_t r) const { return x.data() + r * inputs; }
+};
+
+Result<Data> prepare(const Table& table, const FitOptions& options);
+
+}  // namespace nalm::fitting

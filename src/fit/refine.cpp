@@ -1,0 +1,325 @@
+#include "fit/refine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
+#include <optional>
+
+#include <Eigen/Dense>
+#include <fmt/format.h>
+
+#include "fit/tape.hpp"
+
+namespace nalm::fitting {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// Residuals and their derivatives, in units of the target's size.
+class Problem {
+ public:
+  Problem(const Form& form, const Data& data, const Rows& rows)
+      : tape_(to_expression(form, data.columns, data.negative, true), data.columns, free_count(form)),
+        rows_(rows),
+        scale_(1 / data.y_scale) {}
+
+  int slots() const { return tape_.slots(); }
+
+  double mse(const std::vector<double>& values) {
+    double sum = 0, y[Tape::block];
+    for (std::size_t first = 0; first < rows_.size(); first += Tape::block) {
+      const std::size_t count = std::min(Tape::block, rows_.size() - first);
+      tape_.run(rows_.x.data() + first, count, values, y);
+      for (std::size_t k = 0; k < count; ++k) {
+        const double r = (y[k] - rows_.y[first + k]) * scale_;
+        sum += r * r;
+      }
+    }
+    return std::isnan(sum) ? infinity : sum / static_cast<double>(rows_.size());
+  }
+
+  void jacobian(const std::vector<double>& values, Eigen::MatrixXd& J, Eigen::VectorXd& r) {
+    const Eigen::Index n = static_cast<Eigen::Index>(rows_.size());
+    J.resize(n, slots());
+    r.resize(n);
+    double y[Tape::block];
+    std::vector<double> d(static_cast<std::size_t>(slots()) * Tape::block);
+    for (std::size_t first = 0; first < rows_.size(); first += Tape::block) {
+      const std::size_t count = std::min(Tape::block, rows_.size() - first);
+      tape_.run(rows_.x.data() + first, count, values, y, d.data());
+      for (std::size_t k = 0; k < count; ++k) {
+        const Eigen::Index row = static_cast<Eigen::Index>(first + k);
+        r(row) = (y[k] - rows_.y[first + k]) * scale_;
+        for (int s = 0; s < slots(); ++s) J(row, s) = d[static_cast<std::size_t>(s) * Tape::block + k] * scale_;
+      }
+    }
+  }
+
+ private:
+  Tape tape_;
+  const Rows& rows_;
+  double scale_;
+};
+
+// Columns of J to length 1; gives the lengths.
+Eigen::VectorXd normalise_columns(Eigen::MatrixXd& J) {
+  Eigen::VectorXd lengths = J.colwise().norm();
+  for (Eigen::Index s = 0; s < J.cols(); ++s) {
+    if (lengths(s) > 0) {
+      J.col(s) /= lengths(s);
+    } else {
+      lengths(s) = 1;
+    }
+  }
+  return lengths;
+}
+
+std::vector<double> moved(const std::vector<double>& values, const Eigen::VectorXd& step) {
+  std::vector<double> result = values;
+  for (std::size_t s = 0; s < values.size(); ++s) result[s] += step(static_cast<Eigen::Index>(s));
+  return result;
+}
+
+}  // namespace
+
+Rows rows_of(const Data& data, const std::vector<std::size_t>& indices, std::size_t at_most) {
+  Rows rows;
+  const std::size_t count = std::min(at_most, indices.size());
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::size_t r = indices[k * indices.size() / count];
+    rows.x.push_back(data.row(r));
+    rows.y.push_back(data.y[r]);
+  }
+  return rows;
+}
+
+bool refit(Form& form, const Data& data, const Rows& rows, int steps, Refit& result) {
+  Problem problem(form, data, rows);
+  std::vector<double> values = free_values(form);
+  result.deviations.assign(values.size(), 0.0);
+  double best = problem.mse(values);
+  if (values.empty()) {
+    result.mse = best;
+    return std::isfinite(best);
+  }
+  Eigen::MatrixXd J;
+  Eigen::VectorXd r;
+  double damping = 1e-6;
+  int failures = 0;
+  for (int k = 0; k < steps && failures < 8; ++k) {
+    problem.jacobian(values, J, r);
+    if (!J.allFinite() || !r.allFinite()) return false;
+    const Eigen::VectorXd lengths = normalise_columns(J);
+    Eigen::MatrixXd A = J.transpose() * J;
+    A.diagonal().array() += damping;
+    const Eigen::VectorXd step = -A.ldlt().solve(J.transpose() * r).cwiseQuotient(lengths);
+    const std::vector<double> trial = moved(values, step);
+    const double error = problem.mse(trial);
+    if (error < best) {
+      const bool last = best - error < 1e-9 * best;
+      best = error;
+      values = trial;
+      damping = std::max(1e-12, damping * 0.1);
+      failures = 0;
+      if (last) break;
+    } else {
+      damping = std::min(1e6, damping * 10);
+      ++failures;
+    }
+  }
+  // One step without the loss of digits of the normal equations, and the error bars.
+  problem.jacobian(values, J, r);
+  if (!J.allFinite() || !r.allFinite() || !std::isfinite(best)) return false;
+  const Eigen::VectorXd lengths = normalise_columns(J);
+  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(J);
+  const Eigen::VectorXd step = -qr.solve(r).cwiseQuotient(lengths);
+  if (const std::vector<double> trial = moved(values, step); problem.mse(trial) <= best) {
+    values = trial;
+    best = problem.mse(trial);
+  }
+  set_free_values(form, values);
+  result.mse = best;
+  const double n = static_cast<double>(rows.size()), parameters = static_cast<double>(values.size());
+  const double variance = best * n / std::max(1.0, n - parameters);
+  const Eigen::MatrixXd inverse = (J.transpose() * J).ldlt().solve(Eigen::MatrixXd::Identity(J.cols(), J.cols()));
+  for (std::size_t s = 0; s < values.size(); ++s) {
+    const Eigen::Index i = static_cast<Eigen::Index>(s);
+    result.deviations[s] = std::sqrt(std::max(0.0, variance * inverse(i, i))) / lengths(i);
+  }
+  return true;
+}
+
+double mean_squared_error(const Expression& formula, const Data& data, const Rows& rows) {
+  Tape tape(formula, data.columns, 0);
+  double sum = 0, y[Tape::block];
+  for (std::size_t first = 0; first < rows.size(); first += Tape::block) {
+    const std::size_t count = std::min(Tape::block, rows.size() - first);
+    tape.run(rows.x.data() + first, count, {}, y);
+    for (std::size_t k = 0; k < count; ++k) sum += (y[k] - rows.y[first + k]) * (y[k] - rows.y[first + k]);
+  }
+  return std::isnan(sum) ? infinity : sum / static_cast<double>(rows.size());
+}
+
+// ---- description length --------------------------------------------------------------------------------------------
+
+namespace {
+
+double cost_of_power(double power) {
+  if (power == 1) return 0;
+  return (power < 0 ? 0.5 : 0) + (is_whole(power) ? 0.7 * (std::fabs(power) - 1) : is_whole(2 * power) ? 1.2 + 0.7 * std::fabs(power) : 6);
+}
+
+double cost_of_powers(const PowerList& powers) {
+  double cost = 0;
+  for (const double power : powers) {
+    if (power != 0) cost += std::log(static_cast<double>(powers.size())) + 0.7 + cost_of_power(power);
+  }
+  return cost;
+}
+
+double cost_of_number(const Number& number, std::size_t rows) {
+  if (number.free) return 1 + 0.5 * std::log(static_cast<double>(rows));
+  if (std::fabs(number.value) == 1) return number.value < 0 ? 0.3 : 0;
+  return 2;
+}
+
+}  // namespace
+
+double description_length(const Form& form, double mse, std::size_t rows, const Data&) {
+  double cost = 0;
+  for (const Product& product : form.products) {
+    cost += 1.5 + cost_of_powers(product.powers) + cost_of_number(product.coefficient, rows);
+    for (const auto& [sum, power] : product.sums) cost += 1 + cost_of_power(power);
+  }
+  for (const InnerSum& sum : form.sums) {
+    for (const Term& term : sum.terms) cost += 1.5 + cost_of_powers(term.powers) + cost_of_number(term.coefficient, rows);
+  }
+  const double floor = rounding_level * rounding_level;  // mse is in units of the target's size
+  return 0.5 * static_cast<double>(rows) * std::log(std::max(mse, floor)) + cost;
+}
+
+// ---- simple numbers ------------------------------------------------------------------------------------------------
+
+namespace {
+
+// density: how many numbers at least as simple lie in an interval as wide as the number itself. The chance that one of
+// them lies within a relative distance t by accident is about 2 t density.
+struct SimpleNumber {
+  double value = 0;
+  double density = infinity;
+};
+
+// Fractions p/q of small whole numbers times a unit.
+void consider_fractions(double value, double unit, double rarity, double tolerance, SimpleNumber& best) {
+  double fractions = 0;  // with denominators so far, per unit length
+  for (int q = 1; q <= 12; ++q) {
+    int coprime = 0;
+    for (int k = 1; k <= q; ++k) coprime += std::gcd(k, q) == 1;
+    fractions += coprime;
+    const double p = std::round(value / unit * q);
+    if (p == 0 || std::fabs(p) > 1000 || std::gcd(static_cast<int>(p), q) != 1) continue;
+    // As the printer writes it, and the parser reads it: p*unit/q, or p/(q*pi) for parts of pi.
+    const double candidate = unit == 1 ? p / q : unit > 1 ? p * unit / q : p / (q * (1 / unit));
+    const double density = fractions * std::max(1.0, std::fabs(value / unit)) * rarity;
+    if (std::fabs(candidate - value) <= tolerance && density < best.density) best = {candidate, density};
+  }
+}
+
+std::optional<SimpleNumber> simple_number_near(double value, double tolerance) {
+  SimpleNumber best;
+  consider_fractions(value, 1, 1, tolerance, best);
+  consider_fractions(value, std::numbers::pi, 4, tolerance, best);
+  consider_fractions(value, 1 / std::numbers::pi, 8, tolerance, best);
+  for (int digits = 1; digits <= 6; ++digits) {
+    const double candidate = std::stod(fmt::format("{:.{}e}", value, digits - 1));
+    const double density = std::pow(10.0, digits) * 2;
+    if (std::fabs(candidate - value) <= tolerance && density < best.density) best = {candidate, density};
+  }
+  if (!(best.density < infinity)) return std::nullopt;
+  return best;
+}
+
+constexpr double largest_accident = 0.02;
+
+// Student's t for a two-sided 99 % interval, good to 2 % from four degrees of freedom.
+double quantile(double freedom) {
+  constexpr double z = 2.5758;
+  return z + (z * z * z + z) / (4 * freedom) + (5 * std::pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * freedom * freedom);
+}
+
+// The number with as many digits as the error bar allows: rounding moves it by a hundredth of that at most.
+double with_meaningful_digits(double value, double deviation) {
+  if (!(deviation > 1e-9 * std::fabs(value)) || value == 0) return value;
+  const double digits = std::ceil(std::log10(std::fabs(value)) - std::log10(deviation * 0.02));
+  return std::stod(fmt::format("{:.{}e}", value, static_cast<int>(std::clamp(digits, 1.0, 17.0)) - 1));
+}
+
+}  // namespace
+
+bool snap_numbers(Form& form, const Data& data, const Rows& rows, SnappedNumbers& result) {
+  Refit first;
+  if (!refit(form, data, rows, 40, first)) return false;
+  const double n = static_cast<double>(rows.size());
+  const std::vector<Number*> all = numbers(form);
+  std::vector<FitConstant> constants(all.size());
+  std::vector<bool> was_free(all.size(), false), refused(all.size(), false);
+  const double t = quantile(std::max(2.0, n - static_cast<double>(first.deviations.size())));
+  for (std::size_t k = 0, slot = 0; k < all.size(); ++k) {
+    if (!all[k]->free) continue;
+    was_free[k] = true;
+    const double deviation = first.deviations[slot++], value = all[k]->value;
+    constants[k].estimate = value;
+    constants[k].low = value - t * deviation;
+    constants[k].high = value + t * deviation;
+  }
+  const double floor = rounding_level * rounding_level;
+  const double start = std::max(first.mse, floor);
+  Refit now = first;
+  for (;;) {
+    std::size_t chosen = all.size();
+    SimpleNumber simple;
+    double least = largest_accident;
+    for (std::size_t k = 0, slot = 0; k < all.size(); ++k) {
+      if (!all[k]->free) continue;
+      const double value = all[k]->value;
+      const double tolerance = std::max(t * now.deviations[slot++], 1e-9 * std::fabs(value));
+      if (refused[k]) continue;
+      const std::optional<SimpleNumber> candidate = simple_number_near(value, tolerance);
+      if (!candidate) continue;
+      const double accident = 2 * candidate->density * tolerance / std::fabs(value);
+      if (accident < least) least = accident, chosen = k, simple = *candidate;
+    }
+    if (chosen == all.size()) break;
+    const Form before = form;
+    *all[chosen] = {simple.value, false};
+    Refit after;
+    // Twelve: a rise that chance alone would give once in 2,000 times.
+    if (refit(form, data, rows, 20, after) && n * std::log(std::max(after.mse, floor) / start) < 12) {
+      now = after;
+    } else {
+      const std::vector<double> values = [&] {
+        Form copy = before;
+        std::vector<double> v;
+        for (const Number* number : numbers(copy)) v.push_back(number->value);
+        return v;
+      }();
+      for (std::size_t k = 0; k < all.size(); ++k) all[k]->value = values[k];
+      all[chosen]->free = true;
+      refused[chosen] = true;
+    }
+  }
+  for (std::size_t k = 0, slot = 0; k < all.size(); ++k) {
+    if (!was_free[k]) continue;
+    constants[k].snapped = !all[k]->free;
+    if (all[k]->free) all[k]->value = with_meaningful_digits(all[k]->value, now.deviations[slot++]);
+    constants[k].value = all[k]->value;
+    result.constants.push_back(constants[k]);
+  }
+  result.mse = Problem(form, data, rows).mse(free_values(form));
+  return std::isfinite(result.mse);
+}
+
+}  // namespace nalm::fitting

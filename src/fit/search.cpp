@@ -1,0 +1,565 @@
+#include "fit/search.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <numeric>
+
+#include <Eigen/Dense>
+
+#include "base/threads.hpp"
+#include "fit/climb.hpp"
+#include "fit/dictionary.hpp"
+#include "train/least_squares.hpp"
+
+namespace nalm::fitting {
+
+namespace {
+
+// A training needs few rows to find a formula; what it finds is judged on more.
+constexpr std::size_t rows_of_a_training = 160, rows_of_the_dictionary = 128, rows_of_a_judgement = 256;
+constexpr std::size_t entries_of_the_dictionary = 4000;
+constexpr int steps_with_fixed_powers = 6, steps_with_free_powers = 50;
+
+// ---- the ladder ----------------------------------------------------------------------------------------------------
+
+// One kind of stack. Columns pass through NRU-power (products), Linear (sums with constants) and so on:
+//   Product  NRU-power:1, Linear:1                    c * a^p * b^q
+//   Sum      NRU-power:K, Linear:1                    sums of products
+//   Power    NRU-power:K, Linear:1, NRU-power:1       roots and reciprocals of sums of products
+//   Ratio    NRU-power:K, Linear:2, NRU-power:1       ratios of sums of products
+//   Nested   Linear:J, NRU-power:K, Linear:1          sums of products of sums
+struct Rung {
+  enum class Kind { Line, Product, Sum, Power, Ratio, Nested };
+  Kind kind = Kind::Sum;
+  int terms = 1;     // products of columns; Nested: products of sums
+  int below = 0;     // Ratio: further products in the denominator, besides 1
+  int inner = 0;     // Nested: sums
+  double power = 1;  // Power: of the target that is a sum
+  int restarts = 16;
+};
+
+using Wave = std::vector<Rung>;
+
+std::vector<Wave> ladder(const Data& data, Powers powers) {
+  using Kind = Rung::Kind;
+  const bool one_sign = std::all_of(data.y.begin(), data.y.end(), [](double y) { return y > 0; }) ||
+                        std::all_of(data.y.begin(), data.y.end(), [](double y) { return y < 0; });
+  const bool positive = one_sign && data.y[0] > 0;
+  std::vector<double> target_powers = {-1};
+  if (positive && powers != Powers::Integer) target_powers.insert(target_powers.end(), {2, -2});
+  if (positive) target_powers.insert(target_powers.end(), {0.5, -0.5});
+
+  Wave products = {{Kind::Line, 1, 0, 0, 1, 1}, {Kind::Product, 1, 0, 0, 1, 24}};
+  Wave small = {{Kind::Sum, 2, 0, 0, 1, 16}};
+  for (const double power : target_powers) small.push_back({Kind::Power, 2, 0, 0, power, 8});
+  small.push_back({Kind::Ratio, 1, 1, 0, 1, 12});
+  small.push_back({Kind::Ratio, 0, 1, 0, 1, 8});
+  small.push_back({Kind::Ratio, 2, 1, 0, 1, 12});
+  small.push_back({Kind::Nested, 1, 0, 1, 1, 8});
+  small.push_back({Kind::Nested, 1, 0, 2, 1, 16});
+
+  Wave medium = {{Kind::Sum, 3, 0, 0, 1, 24}, {Kind::Sum, 4, 0, 0, 1, 24}};
+  for (const double power : target_powers) medium.push_back({Kind::Power, 3, 0, 0, power, 8});
+  medium.push_back({Kind::Ratio, 1, 2, 0, 1, 12});
+  medium.push_back({Kind::Ratio, 2, 2, 0, 1, 16});
+  medium.push_back({Kind::Ratio, 3, 1, 0, 1, 12});
+  medium.push_back({Kind::Ratio, 3, 2, 0, 1, 16});
+  medium.push_back({Kind::Nested, 2, 0, 2, 1, 24});
+  medium.push_back({Kind::Nested, 2, 0, 3, 1, 24});
+
+  Wave large = {{Kind::Sum, 5, 0, 0, 1, 16}, {Kind::Sum, 6, 0, 0, 1, 16}};
+  for (const double power : target_powers) large.push_back({Kind::Power, 4, 0, 0, power, 8});
+  for (const double power : target_powers) large.push_back({Kind::Power, 6, 0, 0, power, 8});
+  large.push_back({Kind::Ratio, 3, 3, 0, 1, 16});
+  large.push_back({Kind::Ratio, 4, 2, 0, 1, 16});
+  large.push_back({Kind::Ratio, 5, 3, 0, 1, 16});
+  large.push_back({Kind::Nested, 3, 0, 3, 1, 32});
+  large.push_back({Kind::Nested, 3, 0, 4, 1, 32});
+  return {products, small, medium, large};
+}
+
+// ---- a stack and its numbers ---------------------------------------------------------------------------------------
+
+LayerSpec layer(const char* module, int inputs, int outputs) {
+  const ModuleInfo* info = *find_module(module);
+  return {info, default_shape(*info, inputs, outputs)};
+}
+
+Stack stack_of(const Rung& rung, int columns) {
+  using Kind = Rung::Kind;
+  const int K = std::max(1, rung.terms + rung.below);
+  switch (rung.kind) {
+    case Kind::Line:
+    case Kind::Product:
+    case Kind::Sum:
+      return {layer("NRU-power", columns, K), layer("Linear", K, 1)};
+    case Kind::Power:
+      return {layer("NRU-power", columns, K), layer("Linear", K, 1), layer("NRU-power", 1, 1)};
+    case Kind::Ratio:
+      return {layer("NRU-power", columns, K), layer("Linear", K, 2), layer("NRU-power", 2, 1)};
+    case Kind::Nested:
+      break;
+  }
+  return {layer("Linear", columns, rung.inner), layer("NRU-power", rung.inner, rung.terms),
+          layer("Linear", rung.terms, 1)};
+}
+
+// Parameters of a stack in the order of its layers, and which of them are powers.
+struct Run {
+  std::vector<double> parameters;
+  std::vector<std::uint8_t> is_power;
+  std::vector<std::uint8_t> free;
+
+  void add(double value, bool power, bool is_free) {
+    parameters.push_back(value);
+    is_power.push_back(power);
+    free.push_back(is_free);
+  }
+  std::vector<std::uint8_t> free_numbers() const {
+    std::vector<std::uint8_t> result = free;
+    for (std::size_t k = 0; k < result.size(); ++k) result[k] = result[k] && !is_power[k];
+    return result;
+  }
+};
+
+double random_sign(Xoshiro& random) { return random.unit() < 0.5 ? -1 : 1; }
+
+class Search {
+ public:
+  Search(const Data& data, const FitOptions& options, const SearchWatch& watch)
+      : data_(data),
+        options_(options),
+        watch_(watch),
+        judgement_(rows_of(data, data.train, rows_of_a_judgement)),
+        dictionary_(data, spread(rows_of_the_dictionary), options.powers, entries_of_the_dictionary),
+        target_(simd::active_target()),
+        ratio_goal_(goal_for_ratio(dictionary_)) {
+    for (const double power : {1.0, -1.0, 2.0, -2.0, 0.5, -0.5}) goals_[power] = goal_for_power(dictionary_, power);
+  }
+
+  SearchResult run() {
+    const std::vector<Wave> waves = ladder(data_, options_.powers);
+    int total = 0;
+    for (const Wave& wave : waves) {
+      for (const Rung& rung : wave) total += rung.restarts;
+    }
+    total_ = total;
+    double best_length = std::numeric_limits<double>::infinity();
+    for (std::size_t w = 0; w < waves.size() && !result_.cut; ++w) {
+      train(waves[w], w);
+      improve_best();
+      const double length = result_.found.empty() ? best_length : result_.found[0].length;
+      if (is_exact()) break;
+      // Larger stacks have nothing to add once one size up did not.
+      if (w >= 2 && best_length - length < 5) break;
+      best_length = length;
+    }
+    return std::move(result_);
+  }
+
+ private:
+  // ---- starts ----
+
+  std::vector<std::size_t> spread(std::size_t count) const {
+    std::vector<std::size_t> rows;
+    count = std::min(count, data_.train.size());
+    for (std::size_t k = 0; k < count; ++k) rows.push_back(data_.train[k * data_.train.size() / count]);
+    return rows;
+  }
+
+  // Powers that may move: of the columns that a start uses, and some others.
+  std::vector<bool> movable_columns(const std::vector<PowerList>& products, Xoshiro& random) const {
+    std::vector<bool> movable(data_.inputs, data_.inputs <= 4);
+    for (const PowerList& powers : products) {
+      for (std::size_t i = 0; i < data_.inputs; ++i) movable[i] = movable[i] || powers[i] != 0;
+    }
+    movable[random.below(data_.inputs)] = true;
+    return movable;
+  }
+
+  // NRU-power:K, Linear:m and, if there are outer powers, NRU-power:1. factors[sum][product].
+  Run products_run(const std::vector<PowerList>& products, const std::vector<std::vector<double>>& factors,
+                   const std::vector<double>& constants, const std::vector<double>& outer, Xoshiro& random) const {
+    Run run;
+    const std::vector<bool> movable = movable_columns(products, random);
+    for (std::size_t i = 0; i < data_.inputs; ++i) {
+      for (const PowerList& powers : products) run.add(powers[i], true, movable[i]);
+    }
+    for (std::size_t k = 0; k < products.size(); ++k) {
+      for (const std::vector<double>& sum : factors) run.add(sum[k], false, sum[k] != 0);
+    }
+    for (const double constant : constants) run.add(constant, false, constant != 0);
+    for (const double power : outer) run.add(power, true, false);
+    return run;
+  }
+
+  // A product of powers by least squares on logarithms; small targets count little, as their errors are large there.
+  Run product_start(const std::vector<std::size_t>& rows, bool chance, Xoshiro& random) const {
+    const Eigen::Index n = static_cast<Eigen::Index>(rows.size()), columns = static_cast<Eigen::Index>(data_.inputs);
+    Eigen::MatrixXd A(n, columns + 1);
+    Eigen::VectorXd b(n);
+    for (Eigen::Index k = 0; k < n; ++k) {
+      const std::size_t r = rows[static_cast<std::size_t>(k)];
+      const double y = std::fabs(data_.y[r] / data_.y_scale);
+      double weight = y;
+      A(k, columns) = weight;
+      b(k) = y > 0 ? weight * std::log(y) : 0;
+      for (Eigen::Index i = 0; i < columns; ++i) {
+        const double x = std::fabs(data_.row(r)[i] / data_.x_scale[static_cast<std::size_t>(i)]);
+        if (x == 0) weight = 0;
+        A(k, i) = x > 0 ? weight * std::log(x) : 0;
+      }
+      if (weight == 0) A.row(k).setZero(), b(k) = 0;
+    }
+    const Eigen::VectorXd found = A.colPivHouseholderQr().solve(b);
+    PowerList powers(data_.inputs);
+    for (std::size_t i = 0; i < data_.inputs; ++i) {
+      powers[i] = found(static_cast<Eigen::Index>(i)) + (chance ? 0.3 * random.gaussian() : 0);
+    }
+    // The sign of the factor: that which most of the target has.
+    double sign = 0;
+    for (const std::size_t r : rows) {
+      double product = data_.y[r];
+      for (std::size_t i = 0; i < data_.inputs; ++i) {
+        if (data_.row(r)[i] < 0 && std::cos(3.14159265358979 * powers[i]) < 0) product = -product;
+      }
+      sign += product;
+    }
+    const double factor = std::exp(std::clamp(found(columns), -50.0, 50.0));
+    Run run = products_run({powers}, {{sign < 0 ? -factor : factor}}, {0}, {}, random);
+    for (std::size_t k = 0; k < data_.inputs; ++k) run.free[k] = 1;
+    return run;
+  }
+
+  Run picked_start(const Rung& rung, bool chance, Xoshiro& random) const {
+    const bool ratio = rung.kind == Rung::Kind::Ratio;
+    const Goal& goal = ratio ? ratio_goal_ : goals_.at(rung.power);
+    const Picked picked = pick(dictionary_, goal, rung.terms, rung.below, chance, random);
+    std::vector<PowerList> products;
+    for (const std::size_t k : picked.plain) products.push_back(dictionary_.powers(k));
+    for (const std::size_t k : picked.times_target) products.push_back(dictionary_.powers(k));
+    if (!ratio) {
+      std::vector<double> outer;
+      if (rung.kind == Rung::Kind::Power) outer.push_back(1 / rung.power);
+      return products_run(products, {picked.plain_factors}, {picked.constant}, outer, random);
+    }
+    std::vector<double> above(products.size(), 0.0), below(products.size(), 0.0);
+    std::copy(picked.plain_factors.begin(), picked.plain_factors.end(), above.begin());
+    std::copy(picked.target_factors.begin(), picked.target_factors.end(),
+              below.begin() + static_cast<std::ptrdiff_t>(picked.plain.size()));
+    Run run = products_run(products, {above, below}, {picked.constant, 1}, {1, -1}, random);
+    run.free[run.free.size() - 3] = 0;  // the 1 in the denominator
+    return run;
+  }
+
+  Run nested_start(const Rung& rung, Xoshiro& random) const {
+    Run run;
+    const std::size_t J = static_cast<std::size_t>(rung.inner), K = static_cast<std::size_t>(rung.terms);
+    std::vector<std::vector<double>> weights(J, std::vector<double>(data_.inputs, 0.0));
+    for (std::vector<double>& sum : weights) {
+      const std::size_t columns = 1 + random.below(std::min<std::size_t>(3, data_.inputs));
+      for (std::size_t k = 0; k < columns; ++k) {
+        sum[random.below(data_.inputs)] = random_sign(random) * random.between(0.5, 1.5);
+      }
+    }
+    for (std::size_t i = 0; i < data_.inputs; ++i) {
+      for (std::size_t j = 0; j < J; ++j) run.add(weights[j][i], false, weights[j][i] != 0 || data_.inputs <= 6);
+    }
+    for (std::size_t j = 0; j < J; ++j) {
+      const bool has_constant = random.unit() < 0.4;
+      run.add(has_constant ? random_sign(random) * random.between(0.5, 1.5) : 0, false, has_constant);
+    }
+    constexpr double powers[] = {1, 1, 1, -1, -1, 2, 0.5};
+    const std::size_t choices = options_.powers == Powers::Integer ? 6 : 7;
+    for (std::size_t j = 0; j < J; ++j) {
+      for (std::size_t k = 0; k < K; ++k) {
+        const bool used = J == 1 || random.unit() < (K == 1 ? 1.0 : 0.6);
+        run.add(used ? powers[random.below(choices)] : 0, true, true);
+      }
+    }
+    for (std::size_t k = 0; k < K; ++k) run.add(random_sign(random), false, true);
+    run.add(random_sign(random), false, random.unit() < 0.5 && K > 1);
+    if (!run.free.back()) run.parameters.back() = 0;
+    return run;
+  }
+
+  // ---- from numbers to a form ----
+
+  double rounded(double power, bool whole) const {
+    if (options_.powers == Powers::Integer || whole) return std::round(power);
+    const double half = std::round(2 * power) / 2;
+    if (options_.powers == Powers::Half || std::fabs(half - power) < 0.02) return half;
+    return std::round(power * 1e4) / 1e4;
+  }
+
+  std::optional<Form> form_of(const Rung& rung, const std::vector<double>& parameters) const {
+    const double* next = parameters.data();
+    Form form;
+    std::vector<PowerList> products;
+    const std::size_t I = data_.inputs;
+    if (rung.kind == Rung::Kind::Nested) {
+      const std::size_t J = static_cast<std::size_t>(rung.inner), K = static_cast<std::size_t>(rung.terms);
+      form.sums.resize(J);
+      for (std::size_t i = 0; i < I; ++i) {
+        for (std::size_t j = 0; j < J; ++j) {
+          PowerList column(I, 0.0);
+          column[i] = 1;
+          form.sums[j].terms.push_back({{*next++ / data_.x_scale[i], true}, std::move(column)});
+        }
+      }
+      for (std::size_t j = 0; j < J; ++j) form.sums[j].terms.push_back({{*next++, true}, PowerList(I, 0.0)});
+      form.products.resize(K);
+      for (Product& product : form.products) product.powers.assign(I, 0.0);
+      for (std::size_t j = 0; j < J; ++j) {
+        for (std::size_t k = 0; k < K; ++k) {
+          const double power = rounded(*next++, false);
+          if (power != 0) form.products[k].sums.push_back({static_cast<int>(j), power});
+        }
+      }
+      for (Product& product : form.products) product.coefficient.value = *next++ * data_.y_scale;
+      form.products.push_back({{*next++ * data_.y_scale, true}, PowerList(I, 0.0), {}});
+      // Weights that are nothing but rounding.
+      for (InnerSum& sum : form.sums) {
+        double largest = 0;
+        for (std::size_t t = 0; t < sum.terms.size(); ++t) {
+          largest = std::max(largest, std::fabs(sum.terms[t].coefficient.value) * (t < I ? data_.x_scale[t] : 1));
+        }
+        for (std::size_t t = 0; t < sum.terms.size(); ++t) {
+          const double size = std::fabs(sum.terms[t].coefficient.value) * (t < I ? data_.x_scale[t] : 1);
+          if (size < 1e-6 * largest) sum.terms[t].coefficient.value = 0;
+        }
+      }
+    } else {
+      const std::size_t K = static_cast<std::size_t>(std::max(1, rung.terms + rung.below));
+      const std::size_t sums = rung.kind == Rung::Kind::Ratio ? 2 : 1;
+      products.assign(K, PowerList(I, 0.0));
+      std::vector<double> scale(K, 1.0);
+      for (std::size_t i = 0; i < I; ++i) {
+        for (std::size_t k = 0; k < K; ++k) {
+          products[k][i] = rounded(*next++, data_.negative[i]);
+          scale[k] *= std::pow(data_.x_scale[i], -products[k][i]);
+        }
+      }
+      form.sums.resize(sums);
+      for (std::size_t k = 0; k < K; ++k) {
+        for (std::size_t s = 0; s < sums; ++s) form.sums[s].terms.push_back({{*next++ * scale[k], true}, products[k]});
+      }
+      for (std::size_t s = 0; s < sums; ++s) form.sums[s].terms.push_back({{*next++, true}, PowerList(I, 0.0)});
+      Product product{{data_.y_scale, true}, PowerList(I, 0.0), {}};
+      for (std::size_t s = 0; s < sums; ++s) {
+        const bool has_outer = rung.kind == Rung::Kind::Power || rung.kind == Rung::Kind::Ratio;
+        product.sums.push_back({static_cast<int>(s), has_outer ? rounded(*next++, false) : 1.0});
+      }
+      form.products = {product};
+    }
+    for (const Number* number : numbers(form)) {
+      if (!std::isfinite(number->value)) return std::nullopt;
+    }
+    if (!normalise(form, data_.negative)) return std::nullopt;
+    return form;
+  }
+
+  // All columns with a factor each.
+  Form line() const {
+    Form form;
+    for (std::size_t i = 0; i < data_.inputs; ++i) {
+      PowerList powers(data_.inputs, 0.0);
+      powers[i] = 1;
+      form.products.push_back({{data_.y_scale / data_.x_scale[i], true}, powers, {}});
+    }
+    form.products.push_back({{data_.y_scale, true}, PowerList(data_.inputs, 0.0), {}});
+    return form;
+  }
+
+  // ---- trainings ----
+
+  struct Task {
+    const Rung* rung;
+    int first, count;     // restarts of the rung
+    std::uint64_t seed;
+  };
+
+  void train(const Wave& wave, std::size_t wave_number) {
+    std::vector<Task> tasks;
+    const int lanes = target_.lanes<double>();
+    for (std::size_t r = 0; r < wave.size(); ++r) {
+      // Always the same four restarts to a task, so that the order of results does not depend on the lanes.
+      for (int first = 0; first < wave[r].restarts; first += 4) {
+        tasks.push_back({&wave[r], first, std::min(4, wave[r].restarts - first),
+                         options_.seed * 0x9e3779b97f4a7c15u + wave_number * 1000003u + r * 10007u});
+      }
+    }
+    std::vector<std::vector<Found>> results(tasks.size());
+    std::atomic<int> done = 0;
+    parallel_for(static_cast<int>(tasks.size()), options_.threads, [&](int k) {
+      if (watch_.stop && watch_.stop()) {
+        was_cut_ = true;
+        return;
+      }
+      const Task& task = tasks[static_cast<std::size_t>(k)];
+      for (int first = 0; first < task.count; first += lanes) {
+        for (Found& found : train(task, first, std::min(lanes, task.count - first))) {
+          results[static_cast<std::size_t>(k)].push_back(std::move(found));
+        }
+      }
+      done += task.count;
+      const std::lock_guard lock(progress_);
+      report(task.count);
+    });
+    result_.cut = result_.cut || was_cut_;
+    for (std::vector<Found>& found : results) {
+      for (Found& f : found) {
+        keep(f);
+        result_.restarts.push_back(std::move(f));
+      }
+    }
+    sort_found();
+  }
+
+  // So many restarts side by side.
+  std::vector<Found> train(const Task& task, int first, int count) {
+    const Rung& rung = *task.rung;
+    if (rung.kind == Rung::Kind::Line) return {judged(line(), true)};
+    std::vector<Run> runs;
+    std::vector<std::optional<Form>> starts;
+    const Stack stack = stack_of(rung, static_cast<int>(data_.inputs));
+    const std::size_t rows = std::min(rows_of_a_training, data_.train.size());
+    LeastSquares least_squares(stack, static_cast<int>(rows), target_);
+    std::vector<double> x, y;
+    for (int lane = 0; lane < least_squares.lanes(); ++lane) {
+      const int restart = task.first + first + std::min(lane, count - 1);  // lanes to spare repeat the last restart
+      Xoshiro random(task.seed + static_cast<std::uint64_t>(restart) * 0x2545f4914f6cdd1du);
+      const std::vector<std::size_t> sample = draw_rows(rows, random);
+      if (lane < count) {
+        runs.push_back(start(rung, restart, sample, random));
+        starts.push_back(rung.kind == Rung::Kind::Nested ? std::nullopt : form_of(rung, runs.back().parameters));
+      }
+      x.clear();
+      y.clear();
+      for (const std::size_t r : sample) {
+        for (std::size_t i = 0; i < data_.inputs; ++i) x.push_back(data_.row(r)[i] / data_.x_scale[i]);
+        y.push_back(data_.y[r] / data_.y_scale);
+      }
+      least_squares.set_data(lane, x, y);
+      least_squares.set_run(lane, runs.back().parameters, runs.back().free_numbers());
+    }
+    least_squares.minimise(steps_with_fixed_powers);
+    for (int lane = 0; lane < least_squares.lanes(); ++lane) {
+      const Run& run = runs[static_cast<std::size_t>(std::min(lane, count - 1))];
+      least_squares.set_run(lane, least_squares.parameters(lane), run.free);
+    }
+    least_squares.minimise(steps_with_free_powers);
+    std::vector<Found> result;
+    for (int lane = 0; lane < count; ++lane) {
+      Found best;
+      best.length = best.mse = std::numeric_limits<double>::infinity();
+      if (const auto& form = starts[static_cast<std::size_t>(lane)]) best = judged(*form, true);
+      // Powers that are still free explain more than the rounded ones can.
+      const double reachable = least_squares.mse(lane);
+      if (std::isfinite(reachable) && reachable < 4 * limit_) {
+        if (const auto form = form_of(rung, least_squares.parameters(lane))) {
+          Found trained = judged(*form, true);
+          if (trained.length < best.length) best = std::move(trained);
+        }
+      }
+      result.push_back(std::move(best));
+    }
+    return result;
+  }
+
+  Run start(const Rung& rung, int restart, const std::vector<std::size_t>& rows, Xoshiro& random) const {
+    if (rung.kind == Rung::Kind::Product) return product_start(rows, restart > 0, random);
+    if (rung.kind == Rung::Kind::Nested) return nested_start(rung, random);
+    return picked_start(rung, restart > 0, random);
+  }
+
+  std::vector<std::size_t> draw_rows(std::size_t count, Xoshiro& random) const {
+    std::vector<std::size_t> rows = data_.train;
+    for (std::size_t k = 0; k < count; ++k) std::swap(rows[k], rows[k + random.below(rows.size() - k)]);
+    rows.resize(count);
+    return rows;
+  }
+
+  // ---- what is found ----
+
+  Found judged(Form form, bool pruned) const {
+    Found found;
+    found.mse = found.length = std::numeric_limits<double>::infinity();
+    Judge judge{data_, judgement_, options_.powers, options_.use};
+    if (!judge.measure(form, found.mse, found.length)) return found;
+    if (pruned) prune(judge, form, found.mse, found.length);
+    found.key = key_of(form);
+    found.form = std::move(form);
+    return found;
+  }
+
+  void keep(const Found& found) {
+    if (!std::isfinite(found.length)) return;
+    const auto same = std::find_if(result_.found.begin(), result_.found.end(),
+                                   [&](const Found& f) { return f.key == found.key; });
+    if (same == result_.found.end()) {
+      result_.found.push_back(found);
+    } else if (found.length < same->length) {
+      *same = found;
+    }
+  }
+
+  void sort_found() {
+    std::stable_sort(result_.found.begin(), result_.found.end(),
+                     [](const Found& a, const Found& b) { return a.length < b.length; });
+    if (result_.found.size() > 200) result_.found.resize(200);
+    if (!result_.found.empty()) limit_ = std::min(limit_, result_.found[0].mse);
+  }
+
+  bool is_exact() const {
+    return !result_.found.empty() && result_.found[0].mse < rounding_level * rounding_level;
+  }
+
+  // Small changes to the best formulas, as long as they help.
+  void improve_best() {
+    if (is_exact() || result_.cut) return;
+    const std::size_t count = std::min<std::size_t>(4, result_.found.size());
+    std::vector<Found> improved(result_.found.begin(), result_.found.begin() + static_cast<std::ptrdiff_t>(count));
+    parallel_for(static_cast<int>(count), options_.threads, [&](int k) {
+      Found& found = improved[static_cast<std::size_t>(k)];
+      Judge judge{data_, judgement_, options_.powers, options_.use};
+      climb(judge, found.form, found.mse, found.length, watch_.stop);
+      found.key = key_of(found.form);
+    });
+    for (const Found& found : improved) keep(found);
+    sort_found();
+  }
+
+  void report(int restarts) {
+    restarts_ += restarts;
+    if (!watch_.progress) return;
+    watch_.progress(static_cast<double>(restarts_) / total_, restarts_,
+                    result_.found.empty() ? nullptr : &result_.found[0]);
+  }
+
+  const Data& data_;
+  const FitOptions& options_;
+  const SearchWatch& watch_;
+  const Rows judgement_;
+  const Dictionary dictionary_;
+  const simd::Target& target_;
+  const Goal ratio_goal_;
+  std::map<double, Goal> goals_;
+  SearchResult result_;
+  double limit_ = std::numeric_limits<double>::infinity();  // the error of the best so far
+  std::atomic<bool> was_cut_ = false;
+  std::mutex progress_;
+  int restarts_ = 0, total_ = 1;
+};
+
+}  // namespace
+
+SearchResult search(const Data& data, const FitOptions& options, const SearchWatch& watch) {
+  return Search(data, options, watch).run();
+}
+
+}  // namespace nalm::fitting

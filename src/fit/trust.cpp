@@ -1,0 +1,271 @@
+#include "fit/trust.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "base/random.hpp"
+#include "fit/tape.hpp"
+#include "formula/node.hpp"
+
+namespace nalm::fitting {
+
+namespace {
+
+using Kind = Expression::Kind;
+
+constexpr std::size_t probe_points = 10000;
+
+std::vector<double> values_on(const Expression& formula, const std::vector<std::string>& columns,
+                              const std::vector<const double*>& rows) {
+  Tape tape(formula, columns, 0);
+  std::vector<double> y(rows.size());
+  for (std::size_t first = 0; first < rows.size(); first += Tape::block) {
+    tape.run(rows.data() + first, std::min(Tape::block, rows.size() - first), {}, y.data() + first);
+  }
+  return y;
+}
+
+std::vector<const double*> all_rows(const Data& data) {
+  std::vector<const double*> rows;
+  for (std::size_t r = 0; r < data.rows; ++r) rows.push_back(data.row(r));
+  return rows;
+}
+
+struct Box {
+  std::vector<double> low, high;  // of the data
+
+  double half(std::size_t i) const { return (high[i] - low[i]) / 2; }
+  double probed_low(std::size_t i) const { return low[i] - half(i); }
+  double probed_high(std::size_t i) const { return high[i] + half(i); }
+};
+
+Box box_of(const Data& data) {
+  Box box{std::vector<double>(data.row(0), data.row(0) + data.inputs),
+          std::vector<double>(data.row(0), data.row(0) + data.inputs)};
+  for (std::size_t r = 0; r < data.rows; ++r) {
+    for (std::size_t i = 0; i < data.inputs; ++i) {
+      box.low[i] = std::min(box.low[i], data.row(r)[i]);
+      box.high[i] = std::max(box.high[i], data.row(r)[i]);
+    }
+  }
+  return box;
+}
+
+std::vector<double> points_of(const Box& box, std::uint64_t seed) {
+  Xoshiro random(seed ^ 0x70726f6265u);
+  std::vector<double> points;
+  points.reserve(probe_points * box.low.size());
+  for (std::size_t k = 0; k < probe_points; ++k) {
+    for (std::size_t i = 0; i < box.low.size(); ++i) points.push_back(random.between(box.probed_low(i), box.probed_high(i)));
+  }
+  return points;
+}
+
+std::vector<const double*> rows_in(const std::vector<double>& points, std::size_t inputs) {
+  std::vector<const double*> rows;
+  for (std::size_t k = 0; k < points.size(); k += inputs) rows.push_back(points.data() + k);
+  return rows;
+}
+
+// Where a formula can fail: what it divides by, and what it takes roots or logarithms of.
+struct Danger {
+  Expression expression;
+  bool divides = false;   // must not be 0
+  bool positive = false;  // must not be negative
+};
+
+void add_danger(std::vector<Danger>& dangers, const Expression& e, bool divides, bool positive) {
+  if (e.kind() == Kind::Constant) return;
+  // A product fails where one of its factors does.
+  if (divides && !positive && e.kind() == Kind::Multiply) {
+    for (const Expression& factor : e.operands()) add_danger(dangers, factor, divides, positive);
+    return;
+  }
+  if (divides && !positive && e.kind() == Kind::Power && e.operands()[1].kind() == Kind::Constant) {
+    return add_danger(dangers, e.operands()[0], divides, positive);
+  }
+  const std::string text = print(e);
+  for (Danger& known : dangers) {
+    if (print(known.expression) != text) continue;
+    known.divides = known.divides || divides;
+    known.positive = known.positive || positive;
+    return;
+  }
+  dangers.push_back({e, divides, positive});
+}
+
+std::vector<Danger> dangers_of(const Expression& formula) {
+  std::vector<Danger> dangers;
+  formula::visit_operands_first(formula, [&](const Expression& e) {
+    if (e.kind() == Kind::Divide) add_danger(dangers, e.operands()[1], true, false);
+    if (e.kind() == Kind::Power && e.operands()[1].kind() == Kind::Constant) {
+      const double power = e.operands()[1].constant();
+      if (power != std::round(power)) add_danger(dangers, e.operands()[0], power < 0, true);
+      if (power < 0) add_danger(dangers, e.operands()[0], true, false);
+    }
+    if (e.kind() == Kind::Call && (e.name() == "sqrt" || e.name() == "log")) {
+      add_danger(dangers, e.operands()[0], e.name() == "log", true);
+    }
+  });
+  return dangers;
+}
+
+std::string place_of(const Expression& e, const Data& data, const double* point) {
+  std::string text;
+  for (const std::string& name : variables(e)) {
+    const auto i = std::find(data.columns.begin(), data.columns.end(), name) - data.columns.begin();
+    text += fmt::format("{}{} = {:.4g}", text.empty() ? "" : ", ", name, point[i]);
+  }
+  return text;
+}
+
+// How far outside the data's box a point lies, in half boxes.
+double distance(const Box& box, const double* point, const std::vector<std::size_t>& columns) {
+  double worst = 0;
+  for (const std::size_t i : columns) {
+    const double middle = (box.low[i] + box.high[i]) / 2, half = box.half(i);
+    if (half > 0) worst = std::max(worst, std::fabs(point[i] - middle) / half);
+  }
+  return worst;
+}
+
+}  // namespace
+
+std::vector<double> predictions(const Expression& formula, const Data& data) {
+  return values_on(formula, data.columns, all_rows(data));
+}
+
+FitError error_on(const Expression& formula, const Data& data, const std::vector<std::size_t>& rows) {
+  std::vector<const double*> x;
+  for (const std::size_t r : rows) x.push_back(data.row(r));
+  const std::vector<double> y = values_on(formula, data.columns, x);
+  FitError error;
+  error.rows = rows.size();
+  double sum = 0;
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const double difference = std::fabs(y[k] - data.y[rows[k]]);
+    sum += difference * difference;
+    if (!(difference <= error.largest)) error.largest = difference;
+  }
+  if (std::isnan(sum)) sum = error.largest = std::numeric_limits<double>::infinity();
+  error.rmse = rows.empty() ? 0 : std::sqrt(sum / static_cast<double>(rows.size()));
+  error.relative = error.rmse / data.y_deviation;
+  return error;
+}
+
+FitProbe probe(const Expression& formula, const Data& data, std::uint64_t seed) {
+  const Box box = box_of(data);
+  const std::vector<double> points = points_of(box, seed);
+  const std::vector<const double*> rows = rows_in(points, data.inputs);
+  FitProbe result;
+  result.points = static_cast<int>(rows.size());
+  for (const std::string& name : variables(formula)) {
+    const auto i = static_cast<std::size_t>(std::find(data.columns.begin(), data.columns.end(), name) - data.columns.begin());
+    result.box.push_back({name, box.low[i], box.high[i], box.probed_low(i), box.probed_high(i)});
+  }
+  std::vector<bool> explained(rows.size(), false);
+  for (const Danger& danger : dangers_of(formula)) {
+    const std::vector<double> inside = values_on(danger.expression, data.columns, all_rows(data));
+    const std::vector<double> wide = values_on(danger.expression, data.columns, rows);
+    std::vector<std::size_t> used;
+    for (const std::string& name : variables(danger.expression)) {
+      used.push_back(static_cast<std::size_t>(std::find(data.columns.begin(), data.columns.end(), name) - data.columns.begin()));
+    }
+    const auto negatives = std::count_if(inside.begin(), inside.end(), [](double v) { return v < 0; });
+    const bool usual_sign = 2 * static_cast<std::size_t>(negatives) > inside.size();
+    std::size_t first = rows.size(), count = 0;
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const bool other_side = danger.positive ? wide[k] < 0 : (wide[k] < 0) != usual_sign;
+      if (!other_side) continue;
+      ++count;
+      if (danger.positive) explained[k] = true;
+      if (first == rows.size() || distance(box, rows[k], used) < distance(box, rows[first], used)) first = k;
+    }
+    if (count == 0) continue;
+    const std::string what = print(danger.expression), where = place_of(danger.expression, data, rows[first]);
+    const bool in_the_data = distance(box, rows[first], used) <= 1;
+    const char* place = in_the_data ? "inside the box of the data" : "outside of the data";
+    if (danger.positive) {
+      result.remarks.push_back(fmt::format("{} is negative and has no root {}, first near {}", what, place, where));
+    } else {
+      result.remarks.push_back(fmt::format("the denominator {} crosses zero {}, first near {}", what, place, where));
+    }
+  }
+  const std::vector<double> y = values_on(formula, data.columns, rows);
+  std::size_t unexplained = 0;
+  for (std::size_t k = 0; k < y.size(); ++k) {
+    if (std::isfinite(y[k])) continue;
+    ++result.undefined;
+    unexplained += explained[k] ? 0 : 1;
+  }
+  if (unexplained > 0) result.remarks.push_back(fmt::format("the value overflows at {} of {} points", unexplained, y.size()));
+  return result;
+}
+
+Result<double> verification_error(const Expression& formula, const Model& model, const Data& data, std::uint64_t seed) {
+  const Result<Expression> read = parse_expression(print(formula));
+  if (!read) return Error{"the printed formula cannot be read: " + read.error().message};
+  const Box box = box_of(data);
+  const std::vector<double> points = points_of(box, seed);
+  double worst = 0;
+  for (const std::vector<double>* x : {&data.x, &points}) {
+    const Result<std::vector<double>> expected = predict(model, *x, Precision::Double);
+    if (!expected) return expected.error();
+    const std::vector<const double*> rows = rows_in(*x, data.inputs);
+    const std::vector<double> found = values_on(*read, data.columns, rows);
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      // Where the formula has no value (a pole, a root of something negative) there is nothing to compare.
+      if (!std::isfinite(found[k])) continue;
+      const double difference = std::fabs(found[k] - (*expected)[k]);
+      if (difference <= 1e-15 * std::fabs(found[k])) continue;
+      const Result<ScaledValue> scaled =
+          evaluate_with_scale(*read, data.columns, std::span<const double>(rows[k], data.inputs));
+      if (!scaled) return scaled.error();
+      const double relative = difference / scaled->scale;
+      worst = std::isnan(relative) ? std::numeric_limits<double>::infinity() : std::max(worst, relative);
+    }
+  }
+  return worst;
+}
+
+std::string pattern_in_errors(const Expression& formula, const Data& data) {
+  const std::vector<double> predicted = predictions(formula, data);
+  std::vector<double> errors(data.rows);
+  double mean = 0;
+  for (std::size_t r = 0; r < data.rows; ++r) errors[r] = data.y[r] - predicted[r], mean += errors[r];
+  mean /= static_cast<double>(data.rows);
+  // Ranks instead of errors: a few large ones must not decide.
+  std::vector<std::size_t> order(data.rows);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return errors[a] != errors[b] ? errors[a] < errors[b] : a < b;
+  });
+  std::vector<double> rank(data.rows);
+  const double n = static_cast<double>(data.rows);
+  for (std::size_t k = 0; k < data.rows; ++k) rank[order[k]] = (static_cast<double>(k) - (n - 1) / 2) / n;
+  const auto correlation_along = [&](auto value_of) {
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return value_of(a) != value_of(b) ? value_of(a) < value_of(b) : a < b;
+    });
+    double neighbours = 0, whole = 0;
+    for (std::size_t k = 0; k < data.rows; ++k) {
+      if (k > 0) neighbours += rank[order[k]] * rank[order[k - 1]];
+      whole += rank[k] * rank[k];
+    }
+    return neighbours / whole;
+  };
+  // Chance gives a correlation of about 1/sqrt(n).
+  const double limit = std::max(0.2, 6 / std::sqrt(n));
+  if (correlation_along([&](std::size_t r) { return predicted[r]; }) > limit) return "the prediction";
+  for (std::size_t i = 0; i < data.inputs; ++i) {
+    if (correlation_along([&](std::size_t r) { return data.row(r)[i]; }) > limit) return data.columns[i];
+  }
+  return "";
+}
+
+}  // namespace nalm::fitting

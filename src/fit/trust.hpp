@@ -1,0 +1,29 @@
+// Reasons to believe a formula, or not: errors on rows it has not seen, what happens outside of the data, whether what
+// is printed is the model, and whether the errors look like noise.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fit/data.hpp"
+
+namespace nalm::fitting {
+
+FitError error_on(const Expression& formula, const Data& data, const std::vector<std::size_t>& rows);
+
+// Predictions of the formula on every row.
+std::vector<double> predictions(const Expression& formula, const Data& data);
+
+// Looks for poles, roots of negative numbers and overflow on a box twice as wide as the data.
+FitProbe probe(const Expression& formula, const Data& data, std::uint64_t seed);
+
+// Prints and reads the formula, and compares with the model on all rows and on points of the wider box. Gives the
+// largest difference relative to the sum of the magnitudes of the terms.
+Result<double> verification_error(const Expression& formula, const Model& model, const Data& data, std::uint64_t seed);
+inline constexpr double largest_verification_error = 1e-12;
+
+// The column, or "the prediction", along which neighbouring rows have similar errors, as they never do by chance; empty
+// if the errors look like noise.
+std::string pattern_in_errors(const Expression& formula, const Data& data);
+
+}  // namespace nalm::fitting
