@@ -1,4 +1,4 @@
-// nalm bench: the Single Module Arithmetic Task.
+// nalm bench: the Single Module Arithmetic Task; bench_formulas.cpp has the other task.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,6 +11,7 @@
 #include "base/write_file.hpp"
 #include "bench/run_store.hpp"
 #include "bench/thresholds.hpp"
+#include "cli/bench_formulas.hpp"
 #include "cli/judgement.hpp"
 #include "cli/progress.hpp"
 #include "nalm/version.hpp"
@@ -22,6 +23,8 @@ namespace nalm::cli {
 namespace {
 
 struct Options {
+  std::string task = "single-module";
+  FormulaOptions formulas;
   std::string preset, modules, operations, ranges, test_ranges, seeds = "0..24", out, resume, series, recipe;
   std::optional<long> iterations, log_every;
   std::optional<double> learning_rate;
@@ -145,6 +148,17 @@ std::string json_line(const Run& run) {
 }
 
 int bench(const Options& o) {
+  if (o.task == "formulas") {
+    if (command_of(o) != "nalm bench" || !o.resume.empty() || !o.series.empty() || o.json_lines)
+      return fail(
+          {"--task formulas takes --rows, --noise, --part, --only, --seed, --out, --markdown, --emit, --threads "
+           "and --quiet; leave the other options away."});
+    return bench_formulas(o.formulas, o.out, o.threads, o.quiet);
+  }
+  if (o.formulas != FormulaOptions())
+    return fail(
+        {"--rows, --noise, --part, --only, --seed, --markdown and --emit belong to --task formulas; add that, or "
+         "leave them away."});
   if (o.quiet && o.json_lines) return fail({"--quiet and --json-lines exclude each other."});
   const std::string folder = !o.resume.empty() ? o.resume : o.out.empty() ? default_folder : o.out;
   if (!o.series.empty()) {
@@ -231,7 +245,10 @@ void add_bench(Program& program) {
   std::string preset_list = "Named settings:";
   for (const Preset& preset : presets()) preset_list += fmt::format(" {} ({});", preset.name, preset.meaning);
   preset_list.back() = '.';
-  program.add("bench", "Run the Single Module Arithmetic Task, seed for seed as the paper did")
+  Command command = program.add("bench", "Run the Single Module Arithmetic Task, seed for seed as the paper did");
+  command
+      .choice("--task", o.task, {"single-module", "formulas"},
+              "What to run: the paper's task, or how many of a set of formulas `nalm fit` finds again")
       .text("--preset", o.preset, preset_list)
       .text("--modules", o.modules, "Modules by name, such as NAU,NMU; the paper's nine if not given")
       .text("--operations", o.operations, "Some of add,sub,mul,div; all four if not given")
@@ -250,17 +267,22 @@ void add_bench(Program& program) {
             "Changes to every recipe, as JSON such as '{\"clip_norm\": 1}'; `nalm list NAME --json` shows a recipe")
       .number("--threads", o.threads, 0, 1024, "Threads; 0 uses all processors. Results are the same bits")
       .text("--out", o.out,
-            fmt::format("Folder for the results; {} if not given. One with results is refused", default_folder))
+            fmt::format("Folder for the results; {} if not given. One with results is refused. "
+                        "Formulas: a CSV file",
+                        default_folder))
       .text("--resume", o.resume, "Go on with an interrupted benchmark in this folder")
       .text("--series", o.series, "Also write every logged row to this CSV file")
       .flag("--quiet", o.quiet, "Print nothing but errors")
-      .flag("--json-lines", o.json_lines, "Print events, one JSON object per line")
+      .flag("--json-lines", o.json_lines, "Print events, one JSON object per line");
+  o.formulas.add_to(command)
       .example(
           "  nalm bench                                        the paper's whole grid\n"
           "  nalm bench --modules NAU,NMU --ranges 6 --seeds 0..4 --out quick\n"
           "  nalm bench --ranges \"[1,100)\" --test-range \"[100,200)\" --out wide\n"
           "  nalm bench --modules NMRU --inputs 10 --recipe '{\"clip_norm\": null}' --out unclipped\n"
           "  nalm bench --resume nalm-results\n"
+          "  nalm bench --task formulas --rows 200 --noise 0,0.01 --out formulas.csv\n"
+          "Formulas: exit code 0 if at least 90 % are recovered without noise and 80 % with 1 % noise, else 1.\n"
           "Exit code 130 after Ctrl-C; everything finished by then is kept.")
       .run([] { return bench(o); });
 }

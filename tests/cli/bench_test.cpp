@@ -558,5 +558,35 @@ TEST_F(BenchCli, KilledAtAnyMomentItLosesAtMostTheRunsInFlight) {
   EXPECT_TRUE(text_of(folder_ / "killed.csv") == text_of(folder_ / "whole.csv"));
 }
 
+// ---- the other task ----
+
+TEST_F(BenchCli, FormulasAreWrittenAsTables) {
+  const Outcome run = program("bench --task formulas --only centre_of_mass --rows 20,30 --noise 0,0.01 --emit tables");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.out, "4 tables, and formulas.csv that says what made them, are in tables.\n");
+  const std::vector<std::string> table = lines_of(text_of(folder_ / "tables/centre_of_mass-20-0.csv"));
+  ASSERT_EQ(table.size(), 21u);
+  EXPECT_EQ(table[0], "m1,m2,r1,r2,r");
+  // As in tests/bench/formula_set_test.cpp.
+  EXPECT_EQ(table[1], "3.60908537438094,1.3304908517858354,1.41460586234833,-0.23072943522370393,0.9714294720451662");
+  const std::vector<std::string> index = lines_of(text_of(folder_ / "tables/formulas.csv"));
+  ASSERT_EQ(index.size(), 5u);
+  EXPECT_EQ(index[4], "centre_of_mass-30-0.01.csv,unseen,quotient,r,(m1*r1 + m2*r2)/(m1 + m2)");
+}
+
+TEST_F(BenchCli, TheTwoTasksDoNotShareTheirOptions) {
+  const Outcome modules = program("bench --task formulas --modules NAU");
+  EXPECT_EQ(modules.exit_code, 2);
+  EXPECT_NE(modules.err.find("--task formulas takes --rows"), std::string::npos) << modules.err;
+  const Outcome rows = program("bench --rows 200");
+  EXPECT_EQ(rows.exit_code, 2);
+  EXPECT_NE(rows.err.find("belong to --task formulas"), std::string::npos) << rows.err;
+  EXPECT_EQ(program("bench --task formulas --only nothing").err,
+            "nalm: there is no formula nothing in the set; data/formulas.csv and --emit DIR list them.\n");
+  EXPECT_EQ(program("bench --task formulas --noise -1").exit_code, 2);
+  EXPECT_EQ(program("bench --task formulas --emit tables --out results.csv").exit_code, 2);
+  EXPECT_EQ(program("bench --task formulas --out no/such/folder.csv").exit_code, 2);
+}
+
 }  // namespace
 }  // namespace nalm
