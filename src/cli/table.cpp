@@ -61,9 +61,10 @@ int compare(const std::string& folder, bool all) {
 // model.json becomes model.html.
 int report_fit(const std::string& file, const JudgementOptions& options, const std::string& out) {
   if (options.given())
-    return fail({fmt::format("{}: a fit has no runs to judge; --paper-intervals, --epsilon, --log-space, --correlation "
-                             "and --mape are for a folder with results.",
-                             file)});
+    return fail(
+        {fmt::format("{}: a fit has no runs to judge; --paper-intervals, --epsilon, --log-space, --correlation "
+                     "and --mape are for a folder with results.",
+                     file)});
   errno = 0;
   std::ifstream stream(file, std::ios::binary);
   if (!stream) return fail({fmt::format("{}: the file cannot be read ({}).", file, std::strerror(errno))});
@@ -132,7 +133,8 @@ void add_report(Program& program) {
   Command command = program.add("report", "An HTML page with the figures and tables of a benchmark, or of a fit");
   command.optional_word("path", folder, "Folder with results, or the model file of a fit");
   options.add_to(command)
-      .text("-o,--output", out, "Write to this file; report.html in the folder, or model.html for model.json, if not given")
+      .text("-o,--output", out,
+            "Write to this file; report.html in the folder, or model.html for model.json, if not given")
       .example("  nalm report nalm-results -o report.html\n  nalm report model.json")
       .run([] { return report(folder, options, out); });
 }

@@ -65,6 +65,10 @@
     const math = rebuild(parsed.documentElement, 0);
     if (math === null || !math.textContent.trim()) return null;
     if (block) math.setAttribute("display", "block");
+    // Names of several letters would run together.
+    if ([...math.querySelectorAll("mi")].some((name) => [...name.textContent.trim()].length > 1)) {
+      for (const sign of math.querySelectorAll("mo")) if (sign.textContent === "\u2062") sign.textContent = "\u22c5";
+    }
     return math;
   };
   // Some formulas come with "y =" in front, some without.
@@ -115,6 +119,7 @@
     if (agreeing === null) return "";
     const started = restarts === null ? "" : converged === null ? ` (of ${plural(restarts, "restart", "restarts")})` : `; ${plural(restarts, "was started", "were started")}`;
     if (converged === null) return `${plural(agreeing, "training spells", "trainings spell")} this formula${started}.`;
+    if (agreeing === 1 && converged === 1) return `The only training that converged spells this formula${started}.`;
     return `${count(agreeing)} of the ${plural(converged, "training", "trainings")} that converged ${agreeing === 1 ? "spells" : "spell"} this formula${started}.`;
   };
   const verified_sentence = () => {
@@ -135,7 +140,7 @@
     const math = typeset(data.mathml, true);
     const shown = math ? with_target(math) : make("code", { class: "plain" }, plain_formula || "no formula");
     return make("header", { class: "masthead fit" },
-      make("p", { class: "kicker" }, data.command || `nalm report ${data.source}`),
+      make("p", { class: "kicker" }, ["nalm fit", data.data].filter(Boolean).join(" \u00b7 ")),
       make("h1", null, data.found === false ? `No formula for ${target} to rely on` : `A formula for ${target}`),
       make("div", { class: "formula", role: "region", tabindex: "0", "aria-label": "The formula, scrolls sideways" }, shown),
       data.formula ? make("div", { class: "formula-text" }, make("code", { id: "formula-text" }, plain_formula),
@@ -159,7 +164,7 @@
   function error_table() {
     const cell = (value) => make("td", { class: "n" }, finite(value));
     const rows = Object.entries(data.errors).map(([set, error]) => {
-      const label = make("th", { scope: "row" }, make("span", { class: "module" }, set_symbol(set), SETS[set].name), make("span", { class: "interval" }, `, ${SETS[set].note}`));
+      const label = make("th", { scope: "row" }, make("span", { class: "module" }, set_symbol(set), make("span", null, SETS[set].name, make("span", { class: "interval" }, `, ${SETS[set].note}`))));
       if (error === null || error.rows === 0) return make("tr", { "data-set": set }, label, make("td", { class: "n" }, error ? "0" : none()), [0, 1, 2].map(() => make("td", { class: "n" }, none())));
       return make("tr", { "data-set": set }, label, make("td", { class: "n" }, error.rows === null ? none() : count(error.rows)), cell(error.rmse), cell(error.relative), cell(error.largest));
     });
@@ -208,7 +213,7 @@
   const lost = total - rows.length;
   const shown = () => rows.filter((row) => !hidden.has(row.set));
   const sets_there = Object.keys(SETS).filter((set) => rows.some((row) => row.set === set));
-  const widest = (list) => low_of([0]) + high_of([0, ...list.map((row) => Math.abs(row.residual))]);
+  const widest = (list) => high_of(list.map((row) => Math.abs(row.residual)));
   const residual_words = () => sets_there.filter((set) => !hidden.has(set)).map((set) => `${SETS[set].small} up to ${number(widest(rows.filter((row) => row.set === set)))}`).join(", ");
   const point_tip = (datum) => {
     if (datum.at === undefined) return null;
@@ -234,13 +239,16 @@
   };
   const quantity = (field, domain, axis) => ({ field, type: "quantitative", scale: { domain, nice: false, zero: false }, axis });
   const plain = (field) => ({ field, type: "nominal", scale: null });
-  const marks = (name, values, x, y, context, size = 38) => ({
-    name, data: { values: values.map((value) => ({ ...value, colour: context.colour(SETS[value.set].colour), path: SHAPES[SETS[value.set].shape] })) },
+  // Sets that are fewer lie above those that are more.
+  const ORDER = Object.keys(SETS);
+  const marks = (name, values, x, y, context, size = 44) => ({
+    name, data: { values: values.toSorted((a, b) => ORDER.indexOf(a.set) - ORDER.indexOf(b.set)).map((value) => ({ ...value, colour: context.colour(SETS[value.set].colour), path: SHAPES[SETS[value.set].shape] })) },
     mark: { type: "point", size, opacity: 0.8, strokeWidth: 0.6, tooltip: { content: "data" } },
     encoding: { x, y, shape: plain("path"), fill: plain("colour"), stroke: { value: context.colour("paper") } },
   });
-  const rule = (name, axis, at, domain, context, dash, colour = "soft") => ({
-    name, data: { values: [{ at }] }, mark: { type: "rule", strokeWidth: 1.2, strokeDash: dash, color: context.colour(colour) }, encoding: { [axis]: quantity("at", domain, null) },
+  // A line across the drawing at a value of one of its axes.
+  const rule = (name, channel, at, encoding, context, dash, colour = "soft") => ({
+    name, data: { values: [{ at }] }, mark: { type: "rule", strokeWidth: 1.2, strokeDash: dash, color: context.colour(colour) }, encoding: { [channel]: { ...encoding, field: "at" } },
   });
   const row_figures = [];
   const row_figure = (options) => {
@@ -311,7 +319,7 @@
     const panels = [{ title: `predicted ${short(target, 28)}`, value: (row) => row.predicted },
       ...drawn_inputs.map(({ name, values }) => ({ title: short(name, 34), value: (row) => values[row.at] }))];
     const build = (context) => {
-      const columns = Math.min(panels.length, context.width >= 900 ? 3 : context.width >= 560 ? 2 : 1);
+      const columns = Math.min(panels.length, context.width >= 900 && panels.length !== 4 ? 3 : context.width >= 560 ? 2 : 1);
       const gap = 18;
       const label_room = 62;
       const width = Math.max(140, Math.floor((context.width - 8 - gap * (columns - 1)) / columns) - label_room - 8);
@@ -321,7 +329,7 @@
         const domain = roomy(values.map(({ x }) => x));
         const x = quantity("x", domain, axis_of(domain, { title, grid: false, domain: true, tickCount: 4 }));
         const y = quantity("y", height_domain, axis_of(height_domain, { minExtent: label_room, maxExtent: label_room, tickCount: 5 }));
-        return { width, height: context.printing ? 130 : 190, layer: [rule(`zero_${index}`, "y", 0, height_domain, context, [1, 0]), marks(`residual_${index}`, values, x, y, context, 28)] };
+        return { width, height: context.printing ? 130 : 190, layer: [rule(`zero_${index}`, "y", 0, y, context, [1, 0]), marks(`residual_${index}`, values, x, y, context, 32)] };
       };
       return { concat: panels.map(panel_spec), columns, spacing: gap, resolve: { scale: { x: "independent", y: "independent" } } };
     };
@@ -355,11 +363,11 @@
       const values = far.filter(({ set }) => !hidden.has(set));
       const domain = [0, Math.max(1, high_of(far.map(({ x }) => x))) * 1.04];
       const height_domain = roomy([0, ...values.map(({ y }) => y)]);
-      const x = quantity("x", domain, axis_of(domain, { title: "distance from the middle of the data, in half boxes", grid: false, domain: true }));
+      const x = quantity("x", domain, axis_of(domain, { title: "distance from the middle of the data; 1 is the edge of their box", grid: false, domain: true }));
       const y = quantity("y", height_domain, axis_of(height_domain, { minExtent: 62, maxExtent: 62 }));
       const width = Math.max(160, Math.min(context.width - 80, context.file ? 640 : 560));
       return { title: { text: `true less predicted ${short(target, 28)}` }, width, height: context.narrow && !context.file ? Math.min(320, width) : 380,
-        layer: [rule("zero", "y", 0, height_domain, context, [1, 0], "rule"), rule("edge", "x", 1, domain, context, [1, 0]), ...(has_reach ? [rule("reach", "x", reach, domain, context, [5, 4], "m2")] : []), marks("points", values, x, y, context)] };
+        layer: [rule("zero", "y", 0, y, context, [1, 0], "rule"), rule("edge", "x", 1, x, context, [1, 0]), ...(has_reach ? [rule("reach", "x", reach, x, context, [5, 4], "m2")] : []), marks("points", values, x, y, context)] };
     };
     return row_figure({
       id: "edge", title: "Towards the edge", build, reserve: 560, lines,
@@ -371,7 +379,7 @@
   const rows_section = () => {
     if (!rows.length) return section("rows", "Row by row", intro(total ? "No row has a finite prediction." : "The file has no rows to draw."));
     const figures = [predicted_figure(), edge_figure(), residual_figure()].filter(Boolean);
-    const sampled = data.rows !== null && data.rows > total ? `${plural(total, "row", "rows")} of ${count(data.rows)} are drawn. ` : "";
+    const sampled = data.rows !== null && data.rows > total ? `${count(total)} of ${plural(data.rows, "row", "rows")} ${total === 1 ? "is" : "are"} drawn. ` : "";
     return section("rows", "Row by row", intro(sampled, make("span", { class: "controls" }, "Point at a mark for its numbers; click a set of rows to hide or show it.")),
       make("div", { class: "pair" }, figures.slice(0, -1).map((figure) => figure.element)), figures.at(-1).element);
   };
@@ -399,9 +407,9 @@
       const x = quantity("x", across, { title: "size: operations, variables and numbers in the formula", grid: false, tickMinStep: 1, tickCount: context.narrow ? 5 : 10, format: "d", domain: false, ticks: false });
       const y = quantity("y", domain, { title: null, domain: false, ticks: false, minExtent: 44, values: [...(zero === null ? [] : [zero]), ...decades(low, high, 8)], labelExpr: `datum.value === ${zero} ? '0' : nalmPower(datum.value)` });
       const colour = { condition: Object.keys(SETS).map((set) => ({ test: `datum.set === '${set}'`, value: context.colour(SETS[set].colour) })), value: context.colour("soft") };
-      const at_top = { x: quantity("at", across, null), y: { value: 0 } };
+      const at_top = { x: { ...x, field: "at" }, y: { value: 0 } };
       return { title: { text: "relative error, logarithmic" }, width: context.width - 62, height: context.narrow ? 240 : 280, layer: [
-        ...(chosen ? [{ ...rule("chosen_rule", "x", chosen.size, across, context, [2, 3], "ink") },
+        ...(chosen ? [rule("chosen_rule", "x", chosen.size, x, context, [2, 3], "ink"),
           { name: "chosen_word", data: { values: [{ at: chosen.size }] }, mark: { type: "text", baseline: "bottom", dy: -4, fontSize: 11.5, fontWeight: 600, color: context.colour("ink") }, encoding: { ...at_top, text: { value: "chosen" } } }] : []),
         { name: "steps", data: { values: values.toSorted((a, b) => a.size - b.size || b.y - a.y) }, mark: { type: "line", strokeWidth: 1, opacity: 0.5 }, encoding: { x, y, detail: plain("set"), order: { field: "size", type: "quantitative" }, stroke: colour } },
         ...(chosen ? [{ name: "rings", data: { values: values.filter((row) => row.chosen) }, mark: { type: "point", shape: "circle", size: 240, strokeWidth: 1.4, opacity: 1, fill: "transparent" }, encoding: { x, y, stroke: { value: context.colour("ink") } } }] : []),
@@ -409,7 +417,7 @@
       ] };
     };
     const figure = new Figure({
-      id: "candidates", title: "Error against size", level: 3, build, reserve: 380, file_width: 900, lead: "What a longer formula would gain. The chosen one is ringed.",
+      id: "candidates", title: "Error against size", level: 3, build, reserve: 380, file_width: 900, lead: `What a longer formula would gain.${chosen ? " The chosen one is ringed." : ""}`,
       subtitle: () => [`Candidates for ${short(target, 60)}; chosen: ${chosen ? short(data.candidates[chosen.candidate].formula, 70) : "none"}`, data.version],
       keys: (context) => there.map((set) => ({ label: SETS[set].small, shape: SETS[set].shape, colour: context.colour(SETS[set].colour) })),
       describe: () => `Relative error over the size of ${plural(data.candidates.length, "candidate", "candidates")}, on ${there.map((set) => SETS[set].small).join(", ")}. ${chosen ? `Chosen: size ${chosen.size}. ` : ""}The table holds the numbers.`,
@@ -426,7 +434,7 @@
     return table_box("All candidates", make("table", { class: "candidates" },
       head(["Formula"], ["Size", true], ["Training", true], ["Held out", true], ["Outside", true], ["Trainings that agree", true]),
       make("tbody", null, data.candidates.map((candidate) => make("tr", { class: candidate.chosen ? "chosen" : null },
-        make("th", { scope: "row" }, make("span", { title: candidate.formula }, typeset(candidate.mathml, false) ?? make("code", null, candidate.formula)), candidate.chosen ? make("strong", { class: "mark" }, "chosen") : null),
+        make("th", { scope: "row" }, candidate.chosen ? make("strong", { class: "mark" }, "chosen") : null, make("span", { title: candidate.formula }, typeset(candidate.mathml, false) ?? make("code", null, candidate.formula))),
         make("td", { class: "n" }, candidate.size === null ? none() : count(candidate.size)), Object.keys(SETS).map((set) => cell(candidate.errors[set])),
         make("td", { class: "n" }, candidate.agreeing === null ? none() : count(candidate.agreeing)))))));
   }
