@@ -12,6 +12,8 @@ Command& JudgementOptions::add_to(Command& command) {
       .number("--mape", mape, "Instead: mean relative error of at most this, as a fraction");
 }
 
+bool JudgementOptions::given() const { return paper_intervals || epsilon || log_space || correlation || mape; }
+
 Result<Judgement> JudgementOptions::get() const {
   if ((correlation.has_value() + mape.has_value() + (epsilon || log_space)) > 1)
     return Error{"a run is judged by one criterion: --epsilon and --log-space, or --correlation, or --mape."};

@@ -16,6 +16,7 @@ struct JudgementOptions {
   std::optional<double> correlation, mape;
 
   Command& add_to(Command& command);
+  bool given() const;  // any of them
   Result<Judgement> get() const;
 };
 

@@ -1,9 +1,16 @@
-// nalm table, compare, report: what a store of results says.
+// nalm table, compare, report: what a store of results says, or a fit.
 #include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "base/write_file.hpp"
 #include "cli/judgement.hpp"
 #include "report/comparison.hpp"
+#include "report/fit_report.hpp"
 #include "report/report.hpp"
 #include "report/tables.hpp"
 
@@ -51,7 +58,33 @@ int compare(const std::string& folder, bool all) {
   return comparison->agrees() ? yes : no;
 }
 
+// model.json becomes model.html.
+int report_fit(const std::string& file, const JudgementOptions& options, const std::string& out) {
+  if (options.given())
+    return fail(
+        {fmt::format("{}: a fit has no runs to judge; --paper-intervals, --epsilon, --log-space, --correlation "
+                     "and --mape are for a folder with results.",
+                     file)});
+  errno = 0;
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) return fail({fmt::format("{}: the file cannot be read ({}).", file, std::strerror(errno))});
+  std::ostringstream text;
+  text << stream.rdbuf();
+  const Result<std::string> page = fit_page(text.str(), file);
+  if (!page) return fail(page.error());
+  const std::string path = out.empty() ? std::filesystem::path(file).replace_extension(".html").string() : out;
+  std::error_code ignored;
+  if (std::filesystem::equivalent(file, path, ignored))
+    return fail({fmt::format("{}: the page would replace the model; name another file with -o.", path)});
+  if (const int code = deliver(*page, path); code != yes) return code;
+  fmt::print("Written: {}\n", path);
+  return yes;
+}
+
 int report(const std::string& folder, const JudgementOptions& options, const std::string& out) {
+  std::error_code ignored;
+  if (std::filesystem::exists(folder, ignored) && !std::filesystem::is_directory(folder, ignored))
+    return report_fit(folder, options, out);
   const Result<Judgement> judgement = options.get();
   if (!judgement) return fail(judgement.error());
   const Result<RunStore> store = RunStore::read(folder);
@@ -97,11 +130,12 @@ void add_compare(Program& program) {
 void add_report(Program& program) {
   static std::string folder = default_folder, out;
   static JudgementOptions options;
-  Command command = program.add("report", "An HTML page with the figures and tables of a benchmark");
-  command.optional_word("folder", folder, "Folder with results");
+  Command command = program.add("report", "An HTML page with the figures and tables of a benchmark, or of a fit");
+  command.optional_word("path", folder, "Folder with results, or the model file of a fit");
   options.add_to(command)
-      .text("-o,--output", out, "Write to this file; report.html in the folder if not given")
-      .example("  nalm report nalm-results -o report.html")
+      .text("-o,--output", out,
+            "Write to this file; report.html in the folder, or model.html for model.json, if not given")
+      .example("  nalm report nalm-results -o report.html\n  nalm report model.json")
       .run([] { return report(folder, options, out); });
 }
 

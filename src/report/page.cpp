@@ -10,10 +10,23 @@ extern const std::string_view page_shell;
 extern const std::string_view page_style;
 extern const std::string_view page_report;
 extern const std::string_view page_figure;
+extern const std::string_view page_fit;
 extern const std::string_view page_library;
 }  // namespace assets
 
 namespace {
+
+std::string_view script_of(PageScript script) {
+  switch (script) {
+    case PageScript::Report:
+      return assets::page_report;
+    case PageScript::Figure:
+      return assets::page_figure;
+    case PageScript::Fit:
+      return assets::page_fit;
+  }
+  return {};
+}
 
 void replace(std::string& text, std::string_view mark, std::string_view by) {
   if (const std::size_t at = text.find(mark); at != text.npos) text.replace(at, mark.size(), by);
@@ -50,7 +63,7 @@ Result<std::string> make_page(std::string_view title, PageScript script, std::st
   // The data last: whatever stands in it is not looked at again.
   replace(page, "/*NALM_STYLE*/", assets::page_style);
   replace(page, "/*NALM_LIBRARY*/", without_source_maps(escaped(assets::page_library, "</script", "<\\/script")));
-  replace(page, "/*NALM_SCRIPT*/", script == PageScript::Report ? assets::page_report : assets::page_figure);
+  replace(page, "/*NALM_SCRIPT*/", script_of(script));
   replace(page, "NALM_TITLE", escaped(escaped(title, "&", "&amp;"), "<", "&lt;"));
   replace(page, "/*NALM_DATA*/", escaped(json, "<", "\\u003c"));
   return page;

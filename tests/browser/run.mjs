@@ -1,5 +1,6 @@
-// Opens the HTML report and an explanatory figure in a headless Chromium and checks what a reader would see.
-//   node run.mjs --report FILE.html --figure FILE.html --shots DIR
+// Opens the HTML report, an explanatory figure and pages of fits in a headless Chromium and checks what a reader would see.
+//   node run.mjs --report FILE.html --figure FILE.html --fit FILE.html --hostile FILE.html --shots DIR
+// Any of them may be left out. The hostile page is that of a fit with markup in every text.
 // One line per check. Exit code 0: all hold, 1: some do not, 2: wrong usage, 77: no browser or no playwright-core.
 import fs from "node:fs";
 import path from "node:path";
@@ -10,8 +11,8 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 
 const options = {};
 for (let at = 2; at < process.argv.length; at += 2) options[process.argv[at].replace(/^--/, "")] = process.argv[at + 1];
-if (!options.report && !options.figure) {
-  console.error("usage: node run.mjs --report FILE.html --figure FILE.html --shots DIR");
+if (!["report", "figure", "fit", "hostile"].some((name) => options[name])) {
+  console.error("usage: node run.mjs --report FILE.html --figure FILE.html --fit FILE.html --hostile FILE.html --shots DIR");
   process.exit(2);
 }
 const leave_skipped = (why) => { console.log(`skipped: ${why}`); process.exit(77); };
@@ -32,7 +33,7 @@ const equal = (found, expected, what) =>
 const shot = async (page, name, settings) => { if (options.shots) await page.screenshot({ path: path.join(options.shots, name), ...settings }); };
 
 // A page that notes everything it must not do.
-async function open(browser, file, settings) {
+async function open(browser, file, settings, ready = ".plot[data-drawn]") {
   const address = pathToFileURL(path.resolve(file)).href;
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: "light", reducedMotion: "reduce", ...settings });
   page.setDefaultTimeout(6000);
@@ -40,12 +41,13 @@ async function open(browser, file, settings) {
   page.asked = [];
   page.on("console", (message) => page.said.push(`${message.type()}: ${message.text()}`));
   page.on("pageerror", (error) => page.said.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => { page.said.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
   page.on("request", (request) => {
     // pictures and downloads that the page itself carries never reach a network
     if (request.url() !== address && !/^(data|blob):/.test(request.url())) page.asked.push(request.url());
   });
   await page.goto(address);
-  await page.waitForSelector(".plot[data-drawn]");
+  await page.waitForSelector(ready);
   await page.waitForFunction(() => !document.querySelector(".cells tbody:empty"));
   return page;
 }
@@ -58,7 +60,7 @@ const background = (page) => page.evaluate(() => getComputedStyle(document.body)
 const lightness = (colour) => colour.match(/[\d.]+/g).slice(0, 3).reduce((total, part) => total + Number(part), 0) / 3;
 const overflow = (page) => page.evaluate(() => {
   const room = document.documentElement.clientWidth;
-  const boxed = (element) => element.closest(".box, pre, nav, .plot svg, .paper, .skip, .tip");
+  const boxed = (element) => element.closest(".box, .formula, pre, nav, .plot svg, .paper, .skip, .tip");
   const wide = [...document.querySelectorAll("body *")].filter((element) => !boxed(element) && element.getBoundingClientRect().right > room + 1);
   return { extra: document.documentElement.scrollWidth - room, wide: wide.slice(0, 3).map((element) => `${element.tagName}.${element.className}`) };
 });
@@ -333,9 +335,154 @@ async function check_figure(browser) {
   await phone.close();
 }
 
+// Headings that skip no level, tables with heads, drawings with a text.
+async function check_reading(page, where) {
+  const found = await page.evaluate(() => {
+    const levels = [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].map((each) => Number(each.localName[1]));
+    return {
+      skipped: levels.filter((level, at) => level > (levels[at - 1] ?? 0) + 1).length,
+      headless: [...document.querySelectorAll("table")].filter((each) => !each.querySelector("th[scope]")).length,
+      unboxed: [...document.querySelectorAll("table")].filter((each) => !each.closest(".box")).length,
+      silent: [...document.querySelectorAll(".plot")].filter((each) => (each.getAttribute("aria-label") ?? "").length < 30).length,
+    };
+  });
+  equal(found, { skipped: 0, headless: 0, unboxed: 0, silent: 0 }, `${where}: headings in order, tables with heads and in boxes, drawings with a text`);
+}
+const SET_NAMES = ["train", "held_out", "outside"];
+
+async function check_fit(browser) {
+  const page = await open(browser, options.fit, {}, "main section");
+  const data = await page.evaluate(() => nalm.data);
+  check((await page.title()).includes(data.target), "fit: the window names the target", await page.title());
+  await shot(page, "fit-light.png");
+  await check_structure(page, "fit");
+  await draw_all(page);
+  await check_reading(page, "fit");
+
+  // the head
+  equal(await page.evaluate(() => [document.querySelector(".formula math").getAttribute("display"), document.querySelectorAll(".formula msup").length]), ["block", 1], "fit: the formula is typeset");
+  check((await page.textContent(".formula")).startsWith(`${data.target}=`), "fit: and begins with the target", await page.textContent(".formula"));
+  equal(await page.textContent("#formula-text"), `${data.target} = ${data.formula}`, "fit: the formula as text");
+  equal(await page.textContent("#verdict"), `Found. ${data.verdict}`, "fit: the verdict has a word and a sentence");
+  const agreement = await page.textContent("#agreement");
+  check(["agreeing", "converged", "restarts"].every((name) => agreement.includes(String(data.agreement[name]))) && agreement.includes("Verified"), "fit: agreement and verification are told", agreement);
+  const repeat = await page.textContent("#repeat");
+  check([data.command, data.seed, data.version].every((text) => repeat.includes(text)), "fit: command, seed and version are there", repeat);
+  for (const [what, expected] of [["text", `${data.target} = ${data.formula}`], ["latex", data.latex]]) {
+    // what was copied is pasted into a field: reading the clipboard would need a permission
+    await page.click(`[data-copy="${what}"]`);
+    await page.waitForFunction((name) => document.querySelector(`[data-copy="${name}"]`).textContent === "Copied", what);
+    await page.evaluate(() => { const field = document.createElement("textarea"); field.id = "paste"; document.body.append(field); field.focus(); });
+    await page.keyboard.press("Control+V");
+    equal(await page.inputValue("#paste"), expected, `fit: the button copies the formula (${what})`);
+    await page.evaluate(() => document.getElementById("paste").remove());
+  }
+
+  // errors and constants
+  equal(await page.evaluate(() => [...document.querySelectorAll(".errors tbody tr")].map((row) => [row.dataset.set, Number(row.cells[1].textContent)])), SET_NAMES.map((set) => [set, data.errors[set].rows]), "fit: a row of errors for every set");
+  equal([await page.locator(".constants tbody tr").count(), await page.locator(".constants .gauge i").count()], [data.constants.length, data.constants.length], "fit: every constant has its interval");
+  equal((await page.textContent(".constants tbody")).match(/rounded to a simple number/g).length, data.constants.filter((each) => each.snapped).length, "fit: those that were rounded say so");
+
+  // rows
+  const rows = data.points.set.flatMap((set, at) => (data.points.target[at] === null || data.points.predicted[at] === null ? [] : [set]));
+  const panels = data.points.inputs.length + 1;
+  const drawn = async () => [await marks(page, "points", "#figure-predicted"), await marks(page, "points", "#figure-edge"), ...await Promise.all(Array.from({ length: panels }, (_, at) => marks(page, `residual_${at}`, "#figure-residuals")))];
+  const all = (number_of) => Array(panels + 2).fill(number_of);
+  equal(await drawn(), all(rows.length), "fit: a mark for every row with a prediction, in every drawing");
+  const hidden = rows.filter((set) => set === "held_out").length;
+  await page.click('#figure-predicted .key[data-set="held_out"]');
+  await draw_all(page);
+  equal(await drawn(), all(rows.length - hidden), "fit: a click in a legend hides a set everywhere");
+  await page.click('#figure-residuals .key[data-set="held_out"]');
+  await draw_all(page);
+  equal(await drawn(), all(rows.length), "fit: and shows it again");
+  equal(await page.evaluate(() => new Set([...document.querySelectorAll("#figure-predicted .key path")].map((each) => each.getAttribute("d"))).size), 3, "fit: the sets differ in shape, not only in colour");
+  equal([await page.locator("#figure-predicted .diagonal_marks path").count(), await page.locator("#figure-edge .edge_marks line").count(), await page.locator("#figure-edge .reach_marks line").count()], [1, 1, 1], "fit: the diagonal, the edge of the data and the reach of the training are drawn");
+  const outline = () => page.evaluate(() => [...document.querySelectorAll("#figure-predicted .points_marks path")].map((each) => each.getAttribute("transform")).join());
+  const before = await outline();
+  await bring(page, "predicted");
+  await page.uncheck("#toggle-log");
+  await bring(page, "predicted");
+  check((await outline()) !== before && await marks(page, "points", "#figure-predicted") === rows.length, "fit: the scale need not be logarithmic");
+  await page.check("#toggle-log");
+  await bring(page, "predicted");
+  equal(await outline(), before, "fit: and can be again");
+  for (const [figure, words] of [["predicted", ["residual", data.target]], ["edge", ["distance"]], ["residuals", [data.points.inputs[0].name]], ["candidates", ["size"]]]) {
+    await bring(page, figure);
+    await page.locator(`#figure-${figure} .mark-symbol path`).last().hover({ force: true });
+    const tip = await page.isVisible(".tip") ? await page.textContent(".tip") : "no tip";
+    check(words.every((word) => tip.includes(word)), `${figure}: a mark tells its numbers`, tip);
+    await page.mouse.move(2, 2);
+  }
+
+  // candidates, weights, probe
+  equal([await page.locator(".candidates tbody tr").count(), await page.locator(".candidates tr.chosen").count(), await page.locator(".candidates math").count()], [data.candidates.length, 1, data.candidates.length], "candidates: a typeset row for each, one chosen");
+  check((await page.textContent(".candidates tr.chosen")).startsWith("chosen"), "candidates: in words too");
+  equal([await marks(page, "candidates", "#figure-candidates"), await marks(page, "rings", "#figure-candidates")], [3 * data.candidates.length, 3], "candidates: a mark for every error, the chosen ones ringed");
+  const values = data.layers.flatMap((layer) => layer.parameters.flatMap((parameter) => parameter.values.flat()));
+  equal(await page.evaluate(() => [...document.querySelectorAll(".heat-map td[data-value]")].map((each) => Number(each.dataset.value))), values, "weights: a cell for every number");
+  equal(await page.evaluate(() => [...document.querySelector(".heat-map").querySelectorAll("tbody th")].map((each) => each.textContent)), data.columns, "weights: the first layer's rows are the columns");
+  equal(await page.evaluate(() => [...document.querySelectorAll(".probe tbody th")].map((each) => each.textContent)), data.probe.box.map((each) => each.column), "probe: a row for every column");
+  check((await page.textContent("#probe")).includes(data.probe.remarks[0]), "probe: the remarks are there");
+
+  await check_downloads(page, "predicted", ["Predicted against true", "held-out rows", data.target]);
+  await check_downloads(page, "edge", ["Towards the edge", "edge of the data"]);
+  await check_downloads(page, "residuals", ["Residuals", ...data.points.inputs.map((each) => each.name)]);
+  await check_downloads(page, "candidates", ["Error against size", "training rows", "chosen"]);
+  const paper = await page.pdf({ preferCSSPageSize: true });
+  check(paper.subarray(0, 5).toString() === "%PDF-" && paper.length > 20000, "fit: prints to a PDF", paper.length);
+  if (options.shots) fs.writeFileSync(path.join(options.shots, "fit.pdf"), paper);
+  await check_dark(page, "#figure-predicted .points_marks path", "fit");
+  await shot(page, "fit-dark.png", { fullPage: true });
+  await check_print(page, "fit");
+  await check_silence(page, "fit");
+  await page.close();
+
+  const phone = await open(browser, options.fit, { viewport: { width: 380, height: 800 }, hasTouch: true, isMobile: true }, "main section");
+  await draw_all(phone);
+  equal(await overflow(phone), { extra: 0, wide: [] }, "fit: nothing sticks out of a phone of 380 pixels");
+  await shot(phone, "fit-phone.png", { fullPage: true });
+  await check_silence(phone, "fit on a phone");
+  await phone.close();
+}
+
+// Texts of the file are texts on the page, whatever they look like.
+async function check_hostile(browser) {
+  const page = await open(browser, options.hostile, {}, "main section");
+  const data = await page.evaluate(() => nalm.data);
+  check(data.target.includes("<img") && data.mathml.includes("onerror"), "hostile: the file is what it should be", data.target);
+  await draw_all(page);
+  await check_reading(page, "hostile");
+  check((await page.textContent("h1")).includes(data.target), "hostile: markup in a name is shown as it is", await page.textContent("h1"));
+  const found = await page.evaluate(() => ({
+    alien: [...document.querySelectorAll("#page :is(img, script, iframe, a:not([href^='#']), [href^='javascript'], object)")].map((each) => each.outerHTML.slice(0, 80)),
+    handlers: [...document.querySelectorAll("#page *")].filter((each) => [...each.attributes].some(({ name }) => name.startsWith("on"))).length,
+    attributes: [...new Set([...document.querySelectorAll("math, math *")].flatMap((each) => [...each.attributes].map(({ name }) => name)))],
+    math: document.querySelectorAll("math").length, plain: document.querySelectorAll(".formula .plain").length,
+  }));
+  // of five typeset formulas one holds nothing but what is allowed
+  equal(found, { alien: [], handlers: 0, attributes: ["mathvariant"], math: 1, plain: 1 }, "hostile: no element, no handler and no attribute comes from the file");
+  equal(await page.locator("#probe li").allTextContents(), data.probe.remarks, "hostile: remarks are text");
+  await bring(page, "predicted");
+  await page.locator("#figure-predicted .points_marks path").first().hover({ force: true });
+  check((await page.textContent(".tip")).includes("</script>") && await page.locator(".tip img").count() === 0, "hostile: names in a tooltip are text", await page.textContent(".tip"));
+  await page.locator(".heat-map td[data-value]").first().hover({ force: true });
+  check((await page.textContent(".tip")).includes(data.columns[0]) && await page.locator(".tip img").count() === 0, "hostile: and in that of a weight", await page.textContent(".tip"));
+  await page.mouse.move(2, 2);
+  await check_downloads(page, "residuals", ["Residuals", "<img src=x"]);
+  await shot(page, "hostile.png", { fullPage: true });
+  await check_silence(page, "hostile");
+  await page.close();
+  const phone = await open(browser, options.hostile, { viewport: { width: 380, height: 800 }, hasTouch: true, isMobile: true }, "main section");
+  await draw_all(phone);
+  equal(await overflow(phone), { extra: 0, wide: [] }, "hostile: nothing sticks out of a phone of 380 pixels");
+  await check_silence(phone, "hostile on a phone");
+  await phone.close();
+}
+
 const begun = Date.now();
 const browser = await playwright.chromium.launch({ executablePath: BROWSER, args: FLAGS });
-for (const [name, run] of [["report", check_report], ["figure", check_figure]]) {
+for (const [name, run] of [["report", check_report], ["figure", check_figure], ["fit", check_fit], ["hostile", check_hostile]]) {
   if (!options[name]) continue;
   try {
     await run(browser);

@@ -374,6 +374,27 @@ TEST_F(BenchCli, WritesReports) {
   expect_refused(program("report results -o none/page.html"), {"none/page.html"});
 }
 
+TEST_F(BenchCli, ReportsFits) {
+  const std::string source = NALM_SOURCE_DIR "/tests/report/fit_model.json";
+  fs::copy_file(source, folder_ / "model.json");
+  std::ofstream(folder_ / "plain.json") << R"({"format":"nalm-model","version":1,"layers":[]})";
+  if (!has_plotting_library()) {
+    expect_refused(program("report model.json"), {"plotting library"});
+    return;
+  }
+  const Outcome run = program("report model.json");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.out, "Written: model.html\n");
+  EXPECT_TRUE(contains(text_of(folder_ / "model.html"), "<title>nalm: a formula for energy</title>"));
+  EXPECT_EQ(program("report model.json -o other.html").out, "Written: other.html\n");
+  expect_refused(program("report plain.json"), {"plain.json: ", "no fit to report"});
+  EXPECT_FALSE(fs::exists(folder_ / "plain.html"));
+  // The model is not replaced by its page.
+  expect_refused(program("report model.json -o ./model.json"), {"would replace the model"});
+  EXPECT_EQ(text_of(folder_ / "model.json"), text_of(source));
+  expect_refused(program("report model.json --mape 0.01"), {"--mape", "folder with results"});
+}
+
 // ---- export, train, figure -----------------------------------------------------------------------------------------
 
 TEST_F(BenchCli, ExportsARunThatCanBeExplained) {
