@@ -20,8 +20,7 @@ using Json = nlohmann::ordered_json;
 constexpr int deepest = 64;
 constexpr std::size_t most_points = 2000, most_candidates = 500, most_cells = 4096, most_layers = 64;
 
-// ---- entries that may be missing, or something else
-// --------------------------------------------------------------------
+// ---- entries that may be missing, or something else ----------------------------------------------------------------
 
 const Json& entry(const Json& object, std::string_view key) {
   static const Json missing;
@@ -64,8 +63,7 @@ std::vector<const Json*> objects(const Json& object, std::string_view key) {
   return list;
 }
 
-// ---- the parts of a fit
-// ------------------------------------------------------------------------------------------------
+// ---- the parts of a fit --------------------------------------------------------------------------------------------
 
 constexpr std::array<std::string_view, 3> sets{"train", "held_out", "outside"};
 
@@ -181,8 +179,7 @@ Json points_of(const Json& fit) {
           {"inputs", std::move(inputs)}};
 }
 
-// ---- the layers
-// -------------------------------------------------------------------------------------------------------
+// ---- the layers ----------------------------------------------------------------------------------------------------
 
 std::string_view name_of(Axis axis) {
   switch (axis) {
@@ -330,7 +327,7 @@ Result<std::string> fit_data(std::string_view source, std::string_view source_na
 
 Result<std::string> fit_page(std::string_view source, std::string_view source_name) {
   const Result<std::string> data = fit_data(source, source_name);
-  if (!data) return data;
+  if (!data) return data.error();
   const std::string target = Json::parse(*data)["target"].get<std::string>();
   return make_page(target.empty() ? "nalm: a fitted formula" : fmt::format("nalm: a formula for {}", target),
                    PageScript::Fit, *data);

@@ -469,7 +469,7 @@ async function check_hostile(browser) {
   await page.locator(".heat-map td[data-value]").first().hover({ force: true });
   check((await page.textContent(".tip")).includes(data.columns[0]) && await page.locator(".tip img").count() === 0, "hostile: and in that of a weight", await page.textContent(".tip"));
   await page.mouse.move(2, 2);
-  await check_downloads(page, "residuals", ["Residuals", "<img src=x"]);
+  await check_downloads(page, "residuals", ["Residuals", "<img src=x", "__proto__"]);
   await shot(page, "hostile.png", { fullPage: true });
   await check_silence(page, "hostile");
   await page.close();

@@ -327,7 +327,7 @@
       const panel_spec = ({ title, value }, index) => {
         const values = shown().map((row) => ({ at: row.at, set: row.set, x: value(row), y: row.residual })).filter(({ x }) => x !== null);
         const domain = roomy(values.map(({ x }) => x));
-        const x = quantity("x", domain, axis_of(domain, { title, grid: false, domain: true, tickCount: 4 }));
+        const x = quantity("x", domain, axis_of(domain, { title: [title], grid: false, domain: true, tickCount: 4 }));
         const y = quantity("y", height_domain, axis_of(height_domain, { minExtent: label_room, maxExtent: label_room, tickCount: 5 }));
         return { width, height: context.printing ? 130 : 190, layer: [rule(`zero_${index}`, "y", 0, y, context, [1, 0]), marks(`residual_${index}`, values, x, y, context, 32)] };
       };
@@ -499,7 +499,7 @@
     make("div", { class: "bar" },
       make("nav", { "aria-label": "Parts of the page" }, make("ul", null, links.map(([id, name]) => make("li", null, make("a", { href: `#${id}` }, name))))),
       make("div", { class: "options" }, nalm.theme_switch())),
-    make("main", { id: "content" }, errors_section(), rows_section(), candidates_section(), weights_section(), probe_section()),
+    make("main", { id: "content", class: "fit" }, errors_section(), rows_section(), candidates_section(), weights_section(), probe_section()),
     nalm.footer(`${data.made_by}. Made with nalm report ${data.source}.`));
   nalm.start();
 })();
