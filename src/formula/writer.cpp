@@ -146,7 +146,7 @@ std::string shortest(double value) {
   // People read 100000 more easily than 1e+05.
   const double size = std::fabs(value);
   const bool plain = value == 0 || (size >= 1e-4 && size < 1e9);
-  std::array<char, 40> buffer;
+  std::array<char, 40> buffer{};
   const auto written = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
                                      plain ? std::chars_format::fixed : std::chars_format::general);
   return {buffer.data(), written.ptr};

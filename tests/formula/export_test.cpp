@@ -296,6 +296,7 @@ TEST(ExportC, Expressions) {
 }
 
 TEST(ExportC, AvoidsTheNamesThatAreTaken) {
+  EXPECT_EQ(c_value("sign(sign_of_y)"), "sign_of_y(sign_of_y_2)");
   for (const char* name : {"double", "class", "y1", "exp", "logf", "sqrtl", "time", "main", "NAN"}) {
     const std::string text = export_formula(Expression::variable("a"), name, {"a"}, FormulaFormat::C);
     EXPECT_NE(text.find("double " + std::string(name) + "_(double a)"), std::string::npos) << text;
@@ -345,6 +346,7 @@ TEST(ExportSpreadsheet, MindsItsPrecedences) {
                   {"a^(1/3)", "A2^(1/3)"},
                   {"a*(-b)", "A2*(-B2)"},
                   {"a - (-b)", "A2-(-B2)"},
+                  {"a + (b + c)", "A2+(B2+C2)"},
                   {"a - (b - c)", "A2-(B2-C2)"},
                   {"a/(b/c)", "A2/(B2/C2)"},
                   {"1e-5*a", "1E-05*A2"},
@@ -359,8 +361,8 @@ TEST(ExportSpreadsheet, MindsItsPrecedences) {
 }
 
 TEST(ExportSpreadsheet, ColumnsGoOnAfterZ) {
-  std::vector<std::string> columns;
-  for (int k = 0; k < 703; ++k) columns.push_back("x" + std::to_string(k));
+  std::vector<std::string> columns(703);
+  for (std::size_t k = 0; k < columns.size(); ++k) columns[k] = "x" + std::to_string(k);
   const auto cell = [&](const std::string& name) {
     return export_formula(Expression::variable(name), "y", columns, FormulaFormat::Spreadsheet);
   };
@@ -506,7 +508,7 @@ void expect_same(const Case& c, double actual, FormulaFormat format) {
 }
 
 std::string exact(double value) {
-  std::array<char, 40> buffer;
+  std::array<char, 40> buffer{};
   std::snprintf(buffer.data(), buffer.size(), "%a", value);
   return buffer.data();
 }
@@ -536,13 +538,14 @@ std::string all_functions(FormulaFormat format) {
 bool runs(const std::string& command) { return std::system((command + " >/dev/null 2>&1").c_str()) == 0; }
 
 class Elsewhere : public testing::Test {
- protected:
+ public:
   Elsewhere() {
     std::string pattern = (std::filesystem::temp_directory_path() / "nalm-export-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
+    if (const char* made = mkdtemp(pattern.data())) folder_ = made;
   }
   ~Elsewhere() override { std::filesystem::remove_all(folder_); }
 
+ protected:
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
   void write(const std::string& name, const std::string& text) const { std::ofstream(path(name)) << text; }

@@ -1,4 +1,5 @@
-// Any bytes: parsing never crashes, and what can be parsed prints as a text that reads back as the same formula.
+// Any bytes: parsing never crashes, what can be parsed prints as a text that reads back as the same formula, and every
+// export of it is written.
 #include <array>
 #include <bit>
 #include <cmath>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "nalm/expression.hpp"
+#include "nalm/formula_export.hpp"
 
 namespace {
 
@@ -37,6 +39,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(nalm::print(*second) == text);
 
   const std::vector<std::string> names = nalm::variables(*first);
+  for (const char* format : {"text", "latex", "sympy", "python", "c", "spreadsheet", "mathml"}) {
+    require(!nalm::export_formula(*first, text, names, nalm::find_format(format).value()).empty());
+  }
   constexpr std::array kNumbers = {1.5,
                                    -2.0,
                                    0.0,
