@@ -318,11 +318,10 @@ RatioPicker::Trial RatioPicker::attempt(const std::vector<std::size_t>& below, i
     left.col(static_cast<Eigen::Index>(k) + 1) = y.cwiseProduct(Map(dictionary_.values(below[k]), n));
   }
   const Eigen::MatrixXd whole = left.transpose() * left;
-  Eigen::MatrixXd rest = left;
   const Eigen::Index m = static_cast<Eigen::Index>(above_entries_);
   const Eigen::Map<const Eigen::MatrixXd> entries(entries_.data(), n, m);
-  Eigen::VectorXd remaining = Eigen::VectorXd::Ones(m);
-  Eigen::MatrixXd basis(n, above + 1);
+  Eigen::MatrixXd rest, basis(n, above + 1);
+  Eigen::VectorXd remaining;
   Eigen::Index spanned = 0;
   Trial trial;
   const auto span = [&](Eigen::VectorXd v) {
@@ -334,6 +333,14 @@ RatioPicker::Trial RatioPicker::attempt(const std::vector<std::size_t>& below, i
     remaining -= (entries.transpose() * v).cwiseAbs2();
     basis.col(spanned++) = v;
   };
+  // The constant and these entries above.
+  const auto restart = [&](const std::vector<std::size_t>& chosen) {
+    rest = left;
+    remaining = Eigen::VectorXd::Ones(m);
+    spanned = 0;
+    span(Eigen::VectorXd::Ones(n));
+    for (const std::size_t j : chosen) span(entries.col(static_cast<Eigen::Index>(j)));
+  };
   const auto follow = [&] {
     const Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd> solver(rest.transpose() * rest, whole);
     if (solver.info() != Eigen::Success) return false;
@@ -341,19 +348,31 @@ RatioPicker::Trial RatioPicker::attempt(const std::vector<std::size_t>& below, i
     trial.left = std::max(0.0, solver.eigenvalues()(0));
     return trial.direction.allFinite();
   };
-  span(Eigen::VectorXd::Ones(n));
-  for (int k = 0; k < above; ++k) {
-    if (!follow()) return {};
+  const auto next = [&](const std::vector<std::size_t>& others, std::size_t among) {
     const Eigen::VectorXd along = entries.transpose() * (rest * trial.direction);
     const auto gain = [&](std::size_t j) {
       const Eigen::Index i = static_cast<Eigen::Index>(j);
       return remaining(i) > 1e-9 ? along(i) * along(i) / remaining(i) : 0;
     };
-    const std::size_t j = choose(above_entries_, gain, trial.above, chance ? 3 : 1, random);
-    trial.above.push_back(j);
-    span(entries.col(static_cast<Eigen::Index>(j)));
+    return choose(above_entries_, gain, others, among, random);
+  };
+  restart({});
+  for (int k = 0; k < above; ++k) {
+    if (!follow()) return {};
+    trial.above.push_back(next(trial.above, chance ? 3 : 1));
+    span(entries.col(static_cast<Eigen::Index>(trial.above.back())));
   }
   if (!follow()) return {};
+  // Each in turn is given up for the best in its place.
+  for (std::size_t k = 0; above > 1 && k < trial.above.size() && trial.left > 1e-18; ++k) {
+    std::vector<std::size_t> others = trial.above;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(k));
+    restart(others);
+    if (!follow()) return {};
+    trial.above[k] = next(others, 1);
+    span(entries.col(static_cast<Eigen::Index>(trial.above[k])));
+    if (!follow()) return {};
+  }
   return trial;
 }
 

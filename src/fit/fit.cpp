@@ -12,8 +12,10 @@
 
 #include "base/threads.hpp"
 #include "fit/climb.hpp"
+#include "fit/compare.hpp"
 #include "fit/data.hpp"
 #include "fit/search.hpp"
+#include "fit/stack_fit.hpp"
 #include "fit/trust.hpp"
 
 namespace nalm {
@@ -170,6 +172,125 @@ Fit begin(const Data& data, const FitOptions& options) {
   return fit;
 }
 
+// What the user's own stack comes to.
+Status fit_stack(Fit& fit, const Data& data, const FitOptions& options, const FitWatch& watch,
+                 const std::function<bool()>& stop) {
+  StackWatch stack_watch{stop, nullptr};
+  if (watch.progress) stack_watch.progress = [&](double share) { watch.progress({share, 0, ""}); };
+  Result<std::vector<TrainedStack>> trained = train_stack(data, options, stack_watch, fit.cut);
+  if (!trained) return trained.error();
+  fit.restarts = static_cast<int>(trained->size());
+  std::vector<Finalist> finalists;
+  for (const TrainedStack& t : *trained) {
+    if (!std::isfinite(t.mse)) continue;
+    const std::string key = print(t.formula);
+    const auto same = std::find_if(finalists.begin(), finalists.end(), [&](const Finalist& f) { return f.key == key; });
+    if (same != finalists.end()) {
+      ++same->candidate.agreeing;
+      continue;
+    }
+    Finalist f;
+    f.key = key;
+    f.candidate.formula = t.formula;
+    f.candidate.model = t.model;
+    f.candidate.constants = t.constants;
+    f.candidate.size = fitting::size_of(t.formula);
+    f.candidate.agreeing = 1;
+    measure(f.candidate, data);
+    const double mse = std::max(t.mse, rounding_level * rounding_level), n = static_cast<double>(data.train.size());
+    f.length = f.candidate.description = 0.5 * n * std::log(mse) + 2 * f.candidate.size;
+    finalists.push_back(std::move(f));
+  }
+  if (finalists.empty()) return Done{};
+  const Finalist& best = *std::min_element(finalists.begin(), finalists.end(),
+                                           [](const Finalist& a, const Finalist& b) { return a.length < b.length; });
+  for (const Finalist& f : finalists) {
+    if (f.candidate.train.rmse <= 1.1 * best.candidate.train.rmse + rounding_level * data.y_scale) {
+      fit.converged += f.candidate.agreeing;
+    }
+  }
+  list_candidates(fit, finalists, best);
+  return Done{};
+}
+
+// Everything about the best candidate that does not depend on how it was found.
+Status conclude(Fit& fit, const Data& data, const FitOptions& options) {
+  if (fit.candidates.empty()) {
+    fit.verdict = fit.cut ? "no formula found: the fit was stopped before any training ended"
+                          : "no formula found: no training came to a finite error";
+    return Done{};
+  }
+  fit.probe = probe(fit.best().formula, data, options.seed);
+  const Result<double> difference = verification_error(fit.best().formula, fit.best().model, data, options.seed);
+  if (!difference) return difference.error();
+  fit.verification_error = *difference;
+  fit.verified = *difference <= largest_verification_error;
+  judge(fit, data);
+  return Done{};
+}
+
+void add_comparison(std::vector<Finalist>& finalists, const Data& data, const FitOptions& options) {
+  const Rows rows = rows_of(data, data.train, rows_for_spelling);
+  std::optional<Compared> compared = compare(data, rows, options);
+  if (!compared || !std::isfinite(compared->mse)) return;
+  Finalist f;
+  f.candidate.formula = compared->formula;
+  f.candidate.model = std::move(compared->model);
+  f.candidate.constants = std::move(compared->constants);
+  f.candidate.size = fitting::size_of(f.candidate.formula);
+  f.candidate.agreeing = 1;
+  // As if it had been measured on as many rows as the others.
+  const double more = static_cast<double>(std::min(data.train.size(), rows_for_numbers) - rows.size());
+  f.length = compared->length + 0.5 * more * std::log(std::max(compared->mse, rounding_level * rounding_level));
+  f.candidate.description = f.length;
+  measure(f.candidate, data);
+  finalists.push_back(std::move(f));
+}
+
+// What the ladder of stacks comes to.
+void fit_ladder(Fit& fit, const Data& data, const FitOptions& options, const FitWatch& watch,
+                const std::function<bool()>& stop) {
+  SearchWatch search_watch{stop, nullptr};
+  if (watch.progress) {
+    search_watch.progress = [&](double share, int restarts, const Found* best) {
+      watch.progress({share, restarts, best ? print(to_expression(best->form, data.columns, data.negative)) : ""});
+    };
+  }
+  const SearchResult found = search(data, options, search_watch);
+  fit.cut = found.cut;
+  fit.restarts = static_cast<int>(found.restarts.size());
+  const std::vector<Found> chosen = finalists_of(found.found);
+  std::vector<Finalist> finalists(chosen.size());
+  parallel_for(static_cast<int>(chosen.size()), options.threads, [&](int k) {
+    const std::size_t i = static_cast<std::size_t>(k);
+    finalists[i] = finish(chosen[i], data);
+    if (std::isfinite(finalists[i].length)) measure(finalists[i].candidate, data);
+  });
+  std::erase_if(finalists, [](const Finalist& f) { return !std::isfinite(f.length); });
+  if (finalists.empty()) return;
+  // A formula that compares is tried where the others leave something to explain.
+  const bool exact = std::any_of(finalists.begin(), finalists.end(),
+                                 [](const Finalist& f) { return f.candidate.train.relative < rounding_level; });
+  if (!exact) add_comparison(finalists, data, options);
+  for (Finalist& f : finalists) {
+    if (f.key.empty()) continue;
+    f.candidate.agreeing = static_cast<int>(std::count_if(found.restarts.begin(), found.restarts.end(),
+                                                          [&](const Found& r) { return r.key == f.key; }));
+  }
+  const Finalist& best = *std::min_element(finalists.begin(), finalists.end(), [](const Finalist& a, const Finalist& b) {
+    return a.length < b.length;
+  });
+  const auto as_found = std::find_if(chosen.begin(), chosen.end(), [&](const Found& f) { return f.key == best.key; });
+  if (as_found == chosen.end()) {
+    fit.converged = 1;  // a comparison, of which there is only one try
+  } else {
+    const double good_enough = std::max(1.1 * as_found->mse, 1e4 * rounding_level * rounding_level);
+    fit.converged = static_cast<int>(std::count_if(found.restarts.begin(), found.restarts.end(),
+                                                   [&](const Found& r) { return r.mse <= good_enough; }));
+  }
+  list_candidates(fit, finalists, best);
+}
+
 }  // namespace
 
 Result<Fit> fit(const Table& table, const FitOptions& options, const FitWatch& watch) {
@@ -179,56 +300,15 @@ Result<Fit> fit(const Table& table, const FitOptions& options, const FitWatch& w
   const Data& data = *prepared;
   Fit fit = begin(data, options);
 
-  SearchWatch search_watch;
-  search_watch.stop = [&] {
+  const auto stop = [&] {
     return (watch.stop && *watch.stop) || (options.time_limit > 0 && seconds_since(start) > options.time_limit);
   };
-  if (watch.progress) {
-    search_watch.progress = [&](double share, int restarts, const Found* best) {
-      watch.progress({share, restarts, best ? print(to_expression(best->form, data.columns, data.negative)) : ""});
-    };
+  if (options.stack.empty()) {
+    fit_ladder(fit, data, options, watch, stop);
+  } else if (Status trained = fit_stack(fit, data, options, watch, stop); !trained) {
+    return trained.error();
   }
-  const SearchResult found = search(data, options, search_watch);
-  fit.cut = found.cut;
-  fit.restarts = static_cast<int>(found.restarts.size());
-  if (found.found.empty()) {
-    fit.seconds = seconds_since(start);
-    fit.verdict = fit.cut ? "no formula found: the fit was stopped before any training ended"
-                          : "no formula found: no training came to a finite error";
-    return fit;
-  }
-
-  const std::vector<Found> chosen = finalists_of(found.found);
-  std::vector<Finalist> finalists(chosen.size());
-  parallel_for(static_cast<int>(chosen.size()), options.threads, [&](int k) {
-    const std::size_t i = static_cast<std::size_t>(k);
-    finalists[i] = finish(chosen[i], data);
-    if (std::isfinite(finalists[i].length)) measure(finalists[i].candidate, data);
-  });
-  std::erase_if(finalists, [](const Finalist& f) { return !std::isfinite(f.length); });
-  if (finalists.empty()) {
-    fit.seconds = seconds_since(start);
-    fit.verdict = "no formula found: no training came to a finite error";
-    return fit;
-  }
-  for (Finalist& f : finalists) {
-    f.candidate.agreeing = static_cast<int>(std::count_if(found.restarts.begin(), found.restarts.end(),
-                                                          [&](const Found& r) { return r.key == f.key; }));
-  }
-  const Finalist& best = *std::min_element(finalists.begin(), finalists.end(), [](const Finalist& a, const Finalist& b) {
-    return a.length < b.length;
-  });
-  const auto as_found = std::find_if(chosen.begin(), chosen.end(), [&](const Found& f) { return f.key == best.key; });
-  const double good_enough = std::max(1.1 * as_found->mse, 1e4 * rounding_level * rounding_level);
-  fit.converged = static_cast<int>(std::count_if(found.restarts.begin(), found.restarts.end(),
-                                                 [&](const Found& r) { return r.mse <= good_enough; }));
-  list_candidates(fit, finalists, best);
-  fit.probe = probe(fit.best().formula, data, options.seed);
-  const Result<double> difference = verification_error(fit.best().formula, fit.best().model, data, options.seed);
-  if (!difference) return difference.error();
-  fit.verification_error = *difference;
-  fit.verified = *difference <= largest_verification_error;
-  judge(fit, data);
+  if (Status concluded = conclude(fit, data, options); !concluded) return concluded.error();
   fit.seconds = seconds_since(start);
   return fit;
 }

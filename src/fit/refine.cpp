@@ -259,6 +259,12 @@ double with_meaningful_digits(double value, double deviation) {
 
 }  // namespace
 
+std::optional<double> simple_number(double value, double tolerance) {
+  const std::optional<SimpleNumber> candidate = simple_number_near(value, tolerance);
+  if (!candidate || 2 * candidate->density * tolerance / std::fabs(value) > largest_accident) return std::nullopt;
+  return candidate->value;
+}
+
 bool snap_numbers(Form& form, const Data& data, const Rows& rows, SnappedNumbers& result) {
   Refit first;
   if (!refit(form, data, rows, 40, first)) return false;

@@ -1,6 +1,7 @@
 // The numbers of a formula: least squares with error bars, and rounding to simple numbers where the data allow it.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "fit/data.hpp"
@@ -35,6 +36,9 @@ inline constexpr double rounding_level = 1e-10;
 // How many nats it takes to tell somebody the target: the errors, and the formula. The smaller the better. A formula
 // with one more term must pay for the term with smaller errors; this is what keeps noise out of formulas.
 double description_length(const Form& form, double mse, std::size_t rows, const Data& data);
+
+// A whole number, simple fraction, multiple of pi or short decimal this close, unless one would be so by accident.
+std::optional<double> simple_number(double value, double tolerance);
 
 struct SnappedNumbers {
   std::vector<FitConstant> constants;

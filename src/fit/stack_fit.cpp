@@ -1,0 +1,206 @@
+#include "fit/stack_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <Eigen/Dense>
+#include <fmt/format.h>
+
+#include "base/random.hpp"
+#include "fit/refine.hpp"
+#include "fit/trust.hpp"
+#include "nalm/train.hpp"
+
+namespace nalm::fitting {
+
+namespace {
+
+constexpr int restarts = 24;
+constexpr long chunk = 1000;  // iterations between looks at the clock
+constexpr std::size_t rows_for_errors = 256, rows_for_numbers = 100000;
+
+// Layers with weights in [-1, 1] need inputs that are not far from 1; one scale for all columns keeps sums sums.
+double common_scale(const Data& data) {
+  double sum = 0;
+  for (const double scale : data.x_scale) sum += std::log(scale);
+  const double mean = std::exp(sum / static_cast<double>(data.inputs));
+  return mean > 0.2 && mean < 20 ? 1 : mean;
+}
+
+struct Subset {
+  std::vector<double> x, y;
+};
+
+Subset subset(const Data& data, std::size_t at_most, double scale) {
+  Subset result;
+  const std::size_t count = std::min(at_most, data.train.size());
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::size_t r = data.train[k * data.train.size() / count];
+    for (std::size_t i = 0; i < data.inputs; ++i) result.x.push_back(data.row(r)[i] / scale);
+    result.y.push_back(data.y[r]);
+  }
+  return result;
+}
+
+// Weights that are kept within bounds, rounded to whole numbers.
+Model rounded(Model model) {
+  for (Layer& layer : model.layers) {
+    std::size_t next = 0;
+    for (const ParameterInfo& p : layer.module->parameters) {
+      if (!is_present(p, layer.shape)) continue;
+      const int n = size_of(*layer.module, p.axes, layer.shape);
+      for (int k = 0; k < n; ++k, ++next) {
+        if (p.clamp) layer.parameters[next] = std::round(layer.parameters[next]);
+      }
+    }
+  }
+  return model;
+}
+
+// Least squares for the last layer, a Linear:1 on top of what the others give. False if that is not finite.
+bool refit_last_layer(Model& model, const Subset& rows, double y_scale, TrainedStack& result) {
+  Model below = model;
+  below.layers.pop_back();
+  const Result<std::vector<double>> outputs = predict(below, rows.x, Precision::Double);
+  if (!outputs) return false;
+  const Eigen::Index n = static_cast<Eigen::Index>(rows.y.size()), K = below.outputs();
+  Eigen::MatrixXd A(n, K + 1);
+  Eigen::VectorXd b(n);
+  for (Eigen::Index r = 0; r < n; ++r) {
+    for (Eigen::Index k = 0; k < K; ++k) A(r, k) = (*outputs)[static_cast<std::size_t>(r * K + k)];
+    A(r, K) = 1;
+    b(r) = rows.y[static_cast<std::size_t>(r)];
+  }
+  if (!A.allFinite()) return false;
+  std::vector<bool> free(static_cast<std::size_t>(K) + 1, true), refused = free;
+  refused.assign(refused.size(), false);
+  Eigen::VectorXd values = Eigen::VectorXd::Zero(K + 1), deviations = values;
+  double mse = 0;
+  const auto solve = [&] {
+    std::vector<Eigen::Index> columns;
+    Eigen::VectorXd rest = b;
+    for (Eigen::Index k = 0; k <= K; ++k) {
+      if (free[static_cast<std::size_t>(k)]) {
+        columns.push_back(k);
+      } else {
+        rest -= values(k) * A.col(k);
+      }
+    }
+    Eigen::MatrixXd part(n, static_cast<Eigen::Index>(columns.size()));
+    for (std::size_t k = 0; k < columns.size(); ++k) part.col(static_cast<Eigen::Index>(k)) = A.col(columns[k]);
+    const Eigen::VectorXd found = part.completeOrthogonalDecomposition().solve(rest);
+    mse = (part * found - rest).squaredNorm() / static_cast<double>(n);
+    const Eigen::MatrixXd inverse = (part.transpose() * part).completeOrthogonalDecomposition().pseudoInverse();
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      const Eigen::Index i = static_cast<Eigen::Index>(k);
+      values(columns[k]) = found(i);
+      deviations(columns[k]) = std::sqrt(std::max(0.0, mse * inverse(i, i)));
+    }
+  };
+  solve();
+  if (!values.allFinite()) return false;
+  const double floor = rounding_level * rounding_level * y_scale * y_scale, start = std::max(mse, floor);
+  result.constants.assign(free.size(), {});
+  for (std::size_t k = 0; k < free.size(); ++k) {
+    const Eigen::Index i = static_cast<Eigen::Index>(k);
+    result.constants[k].estimate = values(i);
+    result.constants[k].low = values(i) - 2.6 * deviations(i);
+    result.constants[k].high = values(i) + 2.6 * deviations(i);
+  }
+  for (std::size_t k = 0; k < free.size(); ++k) {
+    const Eigen::Index i = static_cast<Eigen::Index>(k);
+    // The constant term may vanish, too.
+    const double size = k + 1 == free.size() ? y_scale : std::fabs(values(i));
+    const double tolerance = std::max(2.6 * deviations(i), 1e-9 * size), before = values(i);
+    const std::optional<double> simple =
+        std::fabs(before) <= tolerance ? std::optional<double>(0.0) : simple_number(before, tolerance);
+    if (!simple) continue;
+    free[k] = false;
+    values(i) = *simple;
+    solve();
+    result.constants[k].snapped = true;
+    if (static_cast<double>(n) * std::log(std::max(mse, floor) / start) < 12) continue;
+    free[k] = true;
+    result.constants[k].snapped = false;
+    solve();
+  }
+  for (std::size_t k = 0; k < free.size(); ++k) result.constants[k].value = values(static_cast<Eigen::Index>(k));
+  std::erase_if(result.constants, [](const FitConstant& c) { return c.value == 0 && c.snapped; });
+  model.layers.back().parameters.assign(values.data(), values.data() + values.size());
+  result.mse = mse / (y_scale * y_scale);
+  return std::isfinite(result.mse);
+}
+
+// The model with raw columns in front: rounded if the data do not object, otherwise as it was trained.
+TrainedStack finished(const Model& trained, const Data& data, const Subset& rows) {
+  TrainedStack result, exact;
+  Model model = rounded(trained), as_trained = trained;
+  const bool round = refit_last_layer(model, rows, data.y_scale, result);
+  const bool keep = refit_last_layer(as_trained, rows, data.y_scale, exact);
+  const double n = static_cast<double>(rows.y.size()), floor = rounding_level * rounding_level;
+  if (!round || (keep && n * std::log(std::max(result.mse, floor) / std::max(exact.mse, floor)) > 40)) {
+    result = std::move(exact);
+    model = std::move(as_trained);
+    if (!keep) result.mse = std::numeric_limits<double>::infinity();
+  }
+  model.columns = data.columns;
+  // What the weights mean, if that is what they compute; otherwise every detail.
+  result.formula = ideal_formula(model, data.columns).outputs[0];
+  const Result<double> difference = verification_error(result.formula, model, data, 1);
+  if (!difference || *difference > largest_verification_error) {
+    result.formula = literal_formula(model, data.columns).outputs[0];
+  }
+  result.model = std::move(model);
+  return result;
+}
+
+}  // namespace
+
+Result<std::vector<TrainedStack>> train_stack(const Data& data, const FitOptions& options, const StackWatch& watch,
+                                              bool& cut) {
+  Result<Stack> stack = parse_stack(options.stack, static_cast<int>(data.inputs));
+  if (!stack) return stack.error();
+  const ModuleInfo* linear = *find_module("Linear");
+  const int outputs = stack->back().shape.outputs;
+  if (stack->back().module != linear || outputs != 1) stack->push_back({linear, default_shape(*linear, outputs, 1)});
+  Trainer::Settings settings = default_training(*stack, Operation::Add);
+  // The habits of the user's last layer; the Linear layer behind it has none.
+  if (stack->size() > 1) settings.recipe = (*stack)[stack->size() - 2].module->recipe(Operation::Add, 2);
+  settings.recipe.loss = {};
+  settings.runs = restarts;
+  settings.threads = options.threads;
+  Result<Trainer> trainer = Trainer::create(settings);
+  if (!trainer) return trainer.error();
+  for (int run = 0; run < restarts; ++run) trainer->start(run, options.seed * 1000003u + static_cast<std::uint64_t>(run));
+
+  const double scale = common_scale(data);
+  const BatchSource source = [&](int run, long iteration, std::span<double> x, std::span<double> t) {
+    Xoshiro random(options.seed + static_cast<std::uint64_t>(iteration) * 0x9e3779b97f4a7c15u +
+                   static_cast<std::uint64_t>(run) * 0xd1342543de82ef95u);
+    for (std::size_t k = 0; k < t.size(); ++k) {
+      const std::size_t r = data.train[random.below(data.train.size())];
+      for (std::size_t i = 0; i < data.inputs; ++i) x[k * data.inputs + i] = data.row(r)[i] / scale;
+      t[k] = data.y[r] / data.y_scale;
+    }
+  };
+  const Subset few = subset(data, rows_for_errors, scale);
+  const long iterations = settings.recipe.iterations;
+  for (long done = 0; done < iterations && !cut; done += chunk) {
+    for (int run = 0; run < restarts; ++run) {
+      const Result<std::vector<double>> y = predict(trainer->model(run), few.x, Precision::Double);
+      double sum = 0;
+      for (std::size_t k = 0; y && k < few.y.size(); ++k) sum += std::pow((*y)[k] - few.y[k] / data.y_scale, 2);
+      trainer->set_validation_error(run, sum / static_cast<double>(few.y.size()));
+    }
+    trainer->train(std::min(chunk, iterations - done), source);
+    if (watch.progress) watch.progress(static_cast<double>(done + chunk) / static_cast<double>(iterations));
+    cut = watch.stop && watch.stop();
+  }
+  const Subset rows = subset(data, rows_for_numbers, 1);
+  std::vector<TrainedStack> result;
+  for (int run = 0; run < restarts; ++run) result.push_back(finished(trainer->model(run), data, rows));
+  return result;
+}
+
+}  // namespace nalm::fitting
