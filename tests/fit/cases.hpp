@@ -1,0 +1,47 @@
+// Tables to fit, and forms written by hand.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/random.hpp"
+#include "fit/form.hpp"
+#include "nalm/table.hpp"
+
+namespace nalm::test {
+
+struct Column {
+  std::string name;
+  double low, high;  // its values are spread evenly between these
+};
+
+// Random inputs, and the target y behind them; target(x, random) gets the inputs of a row, and a stream for noise.
+template <class Target>
+Table table_of(const std::vector<Column>& columns, std::size_t rows, std::uint64_t seed, Target target) {
+  Table table;
+  for (const Column& c : columns) table.columns.push_back(c.name);
+  table.columns.push_back("y");
+  table.has_header = true;
+  table.rows = rows;
+  Xoshiro random(seed);
+  std::vector<double> x(columns.size());
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = random.between(columns[i].low, columns[i].high);
+    table.values.insert(table.values.end(), x.begin(), x.end());
+    table.values.push_back(target(x.data(), random));
+  }
+  return table;
+}
+
+inline fitting::Term term(double coefficient, fitting::PowerList powers) {
+  return {{coefficient, true}, std::move(powers)};
+}
+
+inline fitting::Product product(double coefficient, fitting::PowerList powers,
+                                std::vector<std::pair<int, double>> sums = {}) {
+  return {{coefficient, true}, std::move(powers), std::move(sums)};
+}
+
+}  // namespace nalm::test

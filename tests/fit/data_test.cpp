@@ -1,0 +1,217 @@
+// The table as a fit sees it: what is refused and in which words, and which rows teach and test.
+#include "fit/data.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "fit/cases.hpp"
+
+namespace nalm::fitting {
+namespace {
+
+Table product_table(std::size_t rows = 100) {
+  return test::table_of({{"a", 1, 2}, {"b", -3, 3}}, rows, 5, [](const double* x, Xoshiro&) { return x[0] * x[1]; });
+}
+
+void set_cell(Table& table, std::size_t row, std::size_t column, double value) {
+  table.values[row * table.columns.size() + column] = value;
+}
+
+std::string refusal(const Table& table, const FitOptions& options) {
+  const Result<Data> data = prepare(table, options);
+  return data ? "(nothing)" : data.error().message;
+}
+
+// ---- what is refused -----------------------------------------------------------------------------------------------
+
+TEST(Prepare, NeedsTheTarget) {
+  EXPECT_EQ(refusal(product_table(), {.target = "z"}),
+            "the table has no column \"z\" for the target; its columns are a, b, y.");
+}
+
+TEST(Prepare, NeedsTheInputsThatAreNamed) {
+  EXPECT_EQ(refusal(product_table(), {.target = "y", .inputs = {"a", "c"}}),
+            "the table has no column \"c\" for the inputs; its columns are a, b, y.");
+}
+
+TEST(Prepare, RefusesTheTargetAmongTheInputs) {
+  EXPECT_EQ(refusal(product_table(), {.target = "y", .inputs = {"a", "y"}}),
+            "\"y\" is the target and cannot be an input as well.");
+}
+
+TEST(Prepare, RefusesAnInputThatIsNamedTwice) {
+  EXPECT_EQ(refusal(product_table(), {.target = "y", .inputs = {"a", "a"}}),
+            "the input \"a\" is named twice; name it once.");
+}
+
+TEST(Prepare, RefusesATableWithoutInputs) {
+  const Table table = test::table_of({}, 10, 1, [](const double*, Xoshiro& random) { return random.unit(); });
+  EXPECT_EQ(refusal(table, {.target = "y"}),
+            "the table has no column besides the target; add the inputs of the formula.");
+}
+
+TEST(Prepare, NamesTheCellThatIsNoNumber) {
+  Table table = product_table();
+  set_cell(table, 7, 1, std::nan(""));
+  EXPECT_EQ(refusal(table, {.target = "y"}),
+            "row 8, column \"b\": the value is not a number (NaN); remove the row or correct the cell.");
+  set_cell(table, 2, 2, -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(refusal(table, {.target = "y"}),
+            "row 3, column \"y\": the value is infinite; remove the row or correct the cell.");
+}
+
+TEST(Prepare, DoesNotMindACellOfAColumnThatIsNotUsed) {
+  Table table = product_table();
+  set_cell(table, 7, 1, std::nan(""));
+  EXPECT_EQ(refusal(table, {.target = "y", .inputs = {"a"}}), "(nothing)");
+}
+
+TEST(Prepare, RefusesTooFewRows) {
+  EXPECT_EQ(refusal(product_table(5), {.target = "y"}),
+            "the table has 5 rows, too few for 3 columns; at least 6 are needed.");
+  EXPECT_EQ(refusal(product_table(6), {.target = "y"}), "(nothing)");
+}
+
+TEST(Prepare, RefusesAConstantTarget) {
+  const Table table = test::table_of({{"a", 1, 2}}, 20, 1, [](const double*, Xoshiro&) { return 2.5; });
+  EXPECT_EQ(refusal(table, {.target = "y"}),
+            "the target \"y\" is 2.5 in every row; a formula needs a target that varies.");
+}
+
+TEST(Prepare, RefusesAColumnThatIsTheTarget) {
+  const Table table = test::table_of({{"a", 1, 2}, {"b", 1, 2}}, 20, 1, [](const double* x, Xoshiro&) { return x[1]; });
+  EXPECT_EQ(refusal(table, {.target = "y"}),
+            "the column \"b\" is equal to the target in every row; leave it out with --inputs.");
+}
+
+TEST(Prepare, RefusesEqualColumns) {
+  Table table = product_table();
+  for (std::size_t r = 0; r < table.rows; ++r) set_cell(table, r, 1, table.at(r, 0));
+  EXPECT_EQ(refusal(table, {.target = "y"}),
+            "the columns \"a\" and \"b\" are equal in every row, so no formula could tell them apart; leave one out "
+            "with --inputs.");
+  EXPECT_EQ(refusal(table, {.target = "y", .inputs = {"b"}}), "(nothing)");
+}
+
+TEST(Prepare, RefusesInputsThatDoNotVary) {
+  Table table = product_table();
+  for (std::size_t r = 0; r < table.rows; ++r) set_cell(table, r, 0, 4);
+  EXPECT_EQ(refusal(table, {.target = "y", .inputs = {"a"}}),
+            "every input has the same value in all rows; a formula needs inputs that vary.");
+}
+
+TEST(Prepare, RefusesToUseWhatIsNoInput) {
+  EXPECT_EQ(refusal(product_table(), {.target = "y", .use = {"c"}}),
+            "the column \"c\" must be used but is not an input that varies; the inputs are a, b.");
+  EXPECT_EQ(refusal(product_table(), {.target = "y", .use = {"b"}}), "(nothing)");
+}
+
+TEST(Prepare, LeavesOutAConstantColumnAndSaysSo) {
+  Table table = product_table();
+  for (std::size_t r = 0; r < table.rows; ++r) set_cell(table, r, 0, 4);
+  const Result<Data> data = prepare(table, {.target = "y"});
+  ASSERT_TRUE(data.ok());
+  EXPECT_EQ(data->columns, std::vector<std::string>{"b"});
+  EXPECT_EQ(data->notes, std::vector<std::string>{"the column \"a\" is 4 in every row and was left out"});
+}
+
+// ---- what is kept --------------------------------------------------------------------------------------------------
+
+TEST(Prepare, TakesTheInputsInTheOrderTheyAreNamed) {
+  const Table table = product_table();
+  const Result<Data> data = prepare(table, {.target = "y", .inputs = {"b", "a"}});
+  ASSERT_TRUE(data.ok());
+  EXPECT_EQ(data->columns, (std::vector<std::string>{"b", "a"}));
+  EXPECT_EQ(data->row(3)[0], table.at(3, 1));
+  EXPECT_EQ(data->row(3)[1], table.at(3, 0));
+  EXPECT_EQ(data->y[3], table.at(3, 2));
+}
+
+TEST(Prepare, MeasuresSignsAndScales) {
+  Table table;
+  table.columns = {"a", "b", "y"};
+  for (const double s : {1.0, 2.0, 4.0, 1.0, 2.0, 4.0}) {
+    const bool first = table.rows < 3;
+    table.values.insert(table.values.end(), {s, first ? -s : 10 * s, first ? 3.0 : -5.0});
+    ++table.rows;
+  }
+  const Result<Data> data = prepare(table, {.target = "y"});
+  ASSERT_TRUE(data.ok());
+  EXPECT_EQ(data->negative, (std::vector<bool>{false, true}));
+  EXPECT_NEAR(data->x_scale[0], 2, 1e-14);
+  EXPECT_NEAR(data->x_scale[1], 2 * std::sqrt(10), 1e-14);
+  EXPECT_NEAR(data->y_scale, std::sqrt(17), 1e-14);
+  EXPECT_NEAR(data->y_deviation, 4, 1e-14);
+}
+
+// ---- the split -----------------------------------------------------------------------------------------------------
+
+TEST(Split, SetsAreDisjointAndComplete) {
+  const Result<Data> data = prepare(product_table(200), {.target = "y"});
+  ASSERT_TRUE(data.ok());
+  EXPECT_EQ(data->train.size(), 140u);
+  EXPECT_EQ(data->held_out.size(), 40u);
+  EXPECT_EQ(data->outside.size(), 20u);
+  std::set<std::size_t> rows;
+  for (const auto& [set, members] :
+       {std::pair(FitRow::Train, &data->train), std::pair(FitRow::HeldOut, &data->held_out),
+        std::pair(FitRow::Outside, &data->outside)}) {
+    for (const std::size_t r : *members) {
+      EXPECT_TRUE(rows.insert(r).second) << r;
+      EXPECT_EQ(data->set_of_row[r], set) << r;
+    }
+  }
+  EXPECT_EQ(rows.size(), 200u);
+}
+
+TEST(Split, OutsideRowsAreTheOutermost) {
+  const Result<Data> data = prepare(product_table(200), {.target = "y"});
+  ASSERT_TRUE(data.ok());
+  // How many rows lie beyond this one in a column, on the nearer side; the least over the columns.
+  const auto beyond = [&](std::size_t row) {
+    std::size_t least = data->rows;
+    for (std::size_t i = 0; i < data->inputs; ++i) {
+      std::size_t below = 0, above = 0;
+      for (std::size_t r = 0; r < data->rows; ++r) {
+        below += data->row(r)[i] < data->row(row)[i];
+        above += data->row(r)[i] > data->row(row)[i];
+      }
+      least = std::min({least, below, above});
+    }
+    return least;
+  };
+  std::size_t innermost_outside = 0, outermost_inside = data->rows;
+  for (std::size_t r = 0; r < data->rows; ++r) {
+    if (data->set_of_row[r] == FitRow::Outside) {
+      innermost_outside = std::max(innermost_outside, beyond(r));
+    } else {
+      outermost_inside = std::min(outermost_inside, beyond(r));
+    }
+  }
+  EXPECT_LE(innermost_outside, outermost_inside);
+  // The ends of every column are among them.
+  EXPECT_GT(outermost_inside, 0u);
+}
+
+TEST(Split, IsThatOfTheSeed) {
+  const Table table = product_table(200);
+  const auto sets = [&](std::uint64_t seed) { return prepare(table, {.target = "y", .seed = seed})->set_of_row; };
+  EXPECT_EQ(sets(1), sets(1));
+  EXPECT_NE(sets(1), sets(2));
+}
+
+TEST(Split, FewRowsAreAllForTraining) {
+  const Result<Data> data = prepare(product_table(11), {.target = "y"});
+  ASSERT_TRUE(data.ok());
+  EXPECT_EQ(data->train.size(), 11u);
+  EXPECT_EQ(prepare(product_table(12), {.target = "y"})->held_out.size(), 2u);
+}
+
+}  // namespace
+}  // namespace nalm::fitting
