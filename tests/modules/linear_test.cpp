@@ -1,0 +1,96 @@
+// Linear: golden values, gradients, and what the weights spell.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "nalm/model.hpp"
+
+namespace nalm {
+namespace {
+
+using Values = std::vector<double>;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// W, and one constant term per output behind it.
+Model linear(const Values& W, int outputs = 1) {
+  return {{{*find_module("Linear"), {static_cast<int>(W.size()) / outputs - 1, outputs, {}}, W}}, {}};
+}
+
+Values outputs_of(const Model& model, const Values& x, Precision precision = Precision::Double) {
+  return *predict(model, x, precision);
+}
+
+std::string spelled(const Values& W) { return print(ideal_formula(linear(W), {}).outputs[0]); }
+
+TEST(Linear, SumsWeightedInputsAndAConstant) {
+  for (const Precision precision : {Precision::Double, Precision::Float}) {
+    EXPECT_EQ(outputs_of(linear({2, -1.5, 0.5}), {3, 4}, precision), Values{0.5});
+    EXPECT_EQ(outputs_of(linear({100, -7}), {-3}, precision), Values{-307});
+  }
+}
+
+TEST(Linear, FirstIndexIsTheInputAndSecondTheOutput) {
+  EXPECT_EQ(outputs_of(linear({1, 2, 3, 4, 10, 20}, 2), {5, 7}), (Values{5 + 21 + 10, 10 + 28 + 20}));
+}
+
+TEST(Linear, TakesRowByRow) { EXPECT_EQ(outputs_of(linear({2, 1}), {1, 2, 3}), (Values{3, 5, 7})); }
+
+TEST(Linear, GradientIsTheInputAndOne) {
+  for (const Precision precision : {Precision::Double, Precision::Float}) {
+    const Values slope = gradients(linear({2, -1, 0.5}), Values{3, 4}, Values{2}, precision)->layers[0];
+    EXPECT_EQ(slope, (Values{3, 4, 1}));  // y = 2.5: half of it times two
+  }
+}
+
+TEST(Linear, GradientPassesThroughToTheLayerBelow) {
+  Model model = linear({3, -2, 0});
+  model.layers.insert(model.layers.begin(), {*find_module("Linear"), {1, 2, {}}, {1, 1, 0, 0}});
+  // y = 3*x - 2*x at x = 5; the target is half below.
+  const Values slope = gradients(model, Values{5}, Values{4.5}, Precision::Double)->layers[0];
+  EXPECT_EQ(slope, (Values{15, -10, 3, -2}));
+}
+
+TEST(Linear, SpellsItsNumbersAsTheyAre) {
+  EXPECT_EQ(spelled({2, -1, 0.5}), "2*x1 - x2 + 0.5");
+  EXPECT_EQ(spelled({0, 0.9996, 0}), "0.9996*x2");
+  EXPECT_EQ(spelled({0, 0, -3}), "-3");
+}
+
+TEST(Linear, AnyNumberIsAsGoodAsAnother) {
+  const Formula formula = ideal_formula(linear({0.37, -8.1, 0.2}), {});
+  EXPECT_TRUE(formula.discrete);
+  EXPECT_TRUE(formula.notes.empty());
+  EXPECT_EQ(sparsity_error(linear({0.37, -8.1, 0.2})), 0);
+}
+
+TEST(Linear, UnusualInputsAreAsDescribed) {
+  EXPECT_TRUE(std::isnan(outputs_of(linear({1, 1, 0}), {std::nan(""), 2})[0]));
+  EXPECT_TRUE(std::isnan(outputs_of(linear({0, 1, 0}), {infinity, 2})[0]));
+  EXPECT_EQ(outputs_of(linear({-2, 1, 0}), {infinity, 2}), Values{-infinity});
+  EXPECT_EQ(outputs_of(linear({1, 1, 0}), {1e30, 4.9e-324}), Values{1e30});
+}
+
+TEST(Linear, WeightsStartAsThoseOfGlorotAndConstantsAtZero) {
+  const ModuleInfo& module = **find_module("Linear");
+  ASSERT_EQ(module.parameters.size(), 2u);
+  EXPECT_EQ(module.parameters[0].start.kind, Start::Kind::XavierUniform);
+  EXPECT_EQ(module.parameters[1].start.kind, Start::Kind::Constant);
+  EXPECT_EQ(module.parameters[1].start.a, 0);
+  for (const ParameterInfo& p : module.parameters) EXPECT_FALSE(p.clamp) << p.name;
+}
+
+TEST(Linear, RecipeIsTheOrdinaryOne) {
+  const Recipe r = (*find_module("Linear"))->recipe(Operation::Add, 2), ordinary;
+  EXPECT_EQ(r.optimiser.kind, ordinary.optimiser.kind);
+  EXPECT_EQ(r.loss.kind, ordinary.loss.kind);
+  EXPECT_EQ(r.iterations, ordinary.iterations);
+  EXPECT_TRUE(r.regularisers.empty());
+  EXPECT_FALSE(r.clip_norm || r.clip_value || r.noise || r.restarts || r.reinitialise);
+}
+
+}  // namespace
+}  // namespace nalm
