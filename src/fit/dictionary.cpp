@@ -272,6 +272,7 @@ Picked pick(const Dictionary& dictionary, const Goal& goal, int count, bool chan
   Picked picked;
   picked.constant = factors(0);
   picked.plain = taken;
+  picked.unexplained = pursuit.unexplained();
   for (std::size_t t = 0; t < taken.size(); ++t) picked.plain_factors.push_back(factors(static_cast<Eigen::Index>(t) + 1));
   return picked;
 }
@@ -435,6 +436,176 @@ Picked RatioPicker::pick(int above, int below, bool chance, Xoshiro& random) con
   picked.plain = trial.above;
   for (Eigen::Index t = 1; t < factors.size(); ++t) picked.plain_factors.push_back(factors(t));
   return picked;
+}
+
+// ---- factors -------------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::size_t entries_beside_factors = 400, rows_for_factors = 96;
+constexpr double similar_scales = 300;  // columns that are added to each other have the same unit
+
+// Powers of columns that are nearly whole in a fit of one product to the target: those factors are there.
+PowerList certain_powers(const Data& data, const std::vector<std::size_t>& rows) {
+  const Eigen::Index n = static_cast<Eigen::Index>(rows.size()), columns = static_cast<Eigen::Index>(data.inputs);
+  Eigen::MatrixXd A = Eigen::MatrixXd::Zero(n, columns + 1);
+  Eigen::VectorXd b = Eigen::VectorXd::Zero(n);
+  for (Eigen::Index k = 0; k < n; ++k) {
+    const std::size_t r = rows[static_cast<std::size_t>(k)];
+    const double y = std::fabs(data.y[r] / data.y_scale);
+    bool usable = y > 0;
+    for (Eigen::Index i = 0; i < columns; ++i) usable = usable && data.row(r)[i] != 0;
+    if (!usable) continue;
+    for (Eigen::Index i = 0; i < columns; ++i) {
+      A(k, i) = y * std::log(std::fabs(data.row(r)[i] / data.x_scale[static_cast<std::size_t>(i)]));
+    }
+    A(k, columns) = y;
+    b(k) = y * std::log(y);
+  }
+  const Eigen::VectorXd found = A.colPivHouseholderQr().solve(b);
+  PowerList powers(data.inputs, 0.0);
+  for (std::size_t i = 0; i < data.inputs; ++i) {
+    const double power = found(static_cast<Eigen::Index>(i)), whole = std::round(power);
+    if (std::fabs(power - whole) < 0.15 && std::fabs(whole) <= 6) powers[i] = whole;
+  }
+  return powers;
+}
+
+double value_of(const InnerSum& sum, const PowerList& columns) {
+  double total = 0;
+  for (const Term& term : sum.terms) {
+    double product = term.coefficient.value;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (term.powers[i] != 0) product *= std::pow(columns[i], term.powers[i]);
+    }
+    total += product;
+  }
+  return total;
+}
+
+// x_i + s*x_j, their squares, three columns, and columns with 1; in the units of the data.
+std::vector<InnerSum> simple_sums(const Data& data) {
+  std::vector<InnerSum> result;
+  const std::size_t I = data.inputs;
+  const auto power_of = [&](std::size_t i, double power) {
+    PowerList powers(I, 0.0);
+    if (i < I) powers[i] = power;
+    return powers;
+  };
+  const auto alike = [&](std::size_t i, std::size_t j) {
+    const double ratio = data.x_scale[i] / data.x_scale[j];
+    return ratio < similar_scales && ratio > 1 / similar_scales;
+  };
+  for (std::size_t i = 0; i < I; ++i) {
+    for (const double power : {1.0, 2.0}) {
+      for (const double sign : {1.0, -1.0}) {
+        for (std::size_t j = i + 1; j < I; ++j) {
+          if (alike(i, j)) result.push_back({{{{1, true}, power_of(i, power)}, {{sign, true}, power_of(j, power)}}});
+        }
+        if (data.x_scale[i] < similar_scales && data.x_scale[i] > 1 / similar_scales) {
+          result.push_back({{{{1, true}, power_of(i, power)}, {{sign, true}, power_of(I, 0)}}});
+        }
+      }
+    }
+    for (std::size_t j = i + 1; j < I; ++j) {
+      for (std::size_t k = j + 1; k < I && I <= 10; ++k) {
+        if (!alike(i, j) || !alike(j, k)) continue;
+        result.push_back({{{{1, true}, power_of(i, 1)}, {{1, true}, power_of(j, 1)}, {{1, true}, power_of(k, 1)}}});
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+FactorPicker::FactorPicker(const Data& data, const std::vector<std::size_t>& rows, Powers allowed)
+    : dictionary_(data,
+                  {rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(std::min(rows.size(), rows_for_factors))},
+                  allowed, entries_beside_factors) {
+  const std::size_t I = data.inputs;
+  const std::size_t n = dictionary_.rows();
+  std::vector<PowerList> products = {PowerList(I, 0.0)};
+  if (const PowerList certain = certain_powers(data, rows); !is_constant(certain)) products.push_back(certain);
+  std::vector<double> powers = {1, -1};
+  if (allowed != Powers::Integer) powers.insert(powers.end(), {0.5, -0.5});
+  const auto add = [&](const PowerList& product, InnerSum sum, double power) {
+    Factor factor{product, {}, power, std::vector<double>(n)};
+    double largest = 0;
+    std::vector<double> sums(n);
+    for (std::size_t k = 0; k < n; ++k) {
+      sums[k] = value_of(sum, PowerList(data.row(rows[k]), data.row(rows[k]) + I));
+      largest = std::max(largest, std::fabs(sums[k]));
+    }
+    for (std::size_t k = 0; k < n; ++k) {
+      double value = std::pow(sums[k] / largest, power);
+      for (std::size_t i = 0; i < I; ++i) {
+        if (product[i] != 0) value *= std::pow(data.row(rows[k])[i] / data.x_scale[i], product[i]);
+      }
+      if (!std::isfinite(value) || value == 0) return;
+      factor.values[k] = value;
+    }
+    for (Term& term : sum.terms) {
+      term.coefficient.value /= largest;
+      for (std::size_t i = 0; i < I; ++i) term.coefficient.value *= std::pow(data.x_scale[i], term.powers[i]);
+    }
+    factor.sum = std::move(sum);
+    factors_.push_back(std::move(factor));
+  };
+  const InnerSum one{{{{1, true}, PowerList(I, 0.0)}}};
+  add(products.back(), one, 1);
+  for (const InnerSum& sum : simple_sums(data)) {
+    for (const double power : powers) {
+      for (const PowerList& product : products) add(product, sum, power);
+    }
+  }
+}
+
+// (target / factor)^power is a sum; errors of the target count.
+Goal FactorPicker::goal_for(const Factor& factor, double target_power) const {
+  Goal goal;
+  for (std::size_t k = 0; k < dictionary_.rows(); ++k) {
+    const double rest = dictionary_.target()[k] / factor.values[k];
+    goal.target.push_back(std::pow(rest, target_power));
+    goal.weights.push_back(std::fabs(factor.values[k] * std::pow(rest, 1 - target_power) / target_power));
+    if (!std::isfinite(goal.target[k]) || !std::isfinite(goal.weights[k])) goal.target[k] = goal.weights[k] = 0;
+  }
+  return goal;
+}
+
+void FactorPicker::rank_factors(int count, double target_power, int threads) {
+  // Of many products only the factor that needs no search is tried: the product that is certain.
+  const std::size_t tried = count > 3 ? std::min<std::size_t>(1, factors_.size()) : factors_.size();
+  std::vector<double> left(tried, 1.0);
+  parallel_for(static_cast<int>(tried), threads, [&](int f) {
+    const Factor& factor = factors_[static_cast<std::size_t>(f)];
+    bool possible = true;
+    for (std::size_t k = 0; k < dictionary_.rows() && target_power != 1; ++k) {
+      possible = possible && dictionary_.target()[k] / factor.values[k] > 0;
+    }
+    if (!possible) return;
+    Xoshiro random(1);
+    left[static_cast<std::size_t>(f)] =
+        nalm::fitting::pick(dictionary_, goal_for(factor, target_power), count, false, random).unexplained;
+  });
+  std::vector<std::size_t> order(tried);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return left[a] < left[b]; });
+  ranking_[{count, target_power}] = std::move(order);
+}
+
+FactorPicker::Factored FactorPicker::pick(int count, double target_power, bool chance, Xoshiro& random) const {
+  Factored result;
+  const std::vector<std::size_t>& ranking = ranking_.at({count, target_power});
+  if (ranking.empty()) return result;
+  const std::size_t places = std::min<std::size_t>(12, ranking.size());
+  const Factor& factor = factors_[ranking[chance ? std::min(random.below(places), random.below(places)) : 0]];
+  const bool other = chance && random.unit() < 0.5;
+  result.picked = nalm::fitting::pick(dictionary_, goal_for(factor, target_power), count, other, random);
+  result.product = factor.product;
+  result.sum = factor.sum;
+  result.power = factor.power;
+  return result;
 }
 
 }  // namespace nalm::fitting

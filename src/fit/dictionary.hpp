@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "base/random.hpp"
@@ -39,6 +41,7 @@ struct Picked {
   std::vector<std::size_t> times_target;  // of ratios: further entries in the denominator, besides 1
   double constant = 0;
   std::vector<double> plain_factors, target_factors;
+  double unexplained = 1;  // share of the (weighted) square sum
 };
 // So many entries and a constant. Without chance: the best every time.
 Picked pick(const Dictionary& dictionary, const Goal& goal, int count, bool chance, Xoshiro& random);
@@ -64,6 +67,39 @@ class RatioPicker {
   std::vector<double> entries_;  // of unit length, one after the other
   std::vector<double> lengths_;
   std::vector<std::vector<std::size_t>> ranking_;  // for 0, 1, 2, ... entries above
+};
+
+// For a sum of products times a factor that many formulas of physics have: a product of columns, and a sum or
+// difference of columns, of their squares, or of a column and 1, to some power. All of these are tried as factors.
+class FactorPicker {
+ public:
+  FactorPicker(const Data& data, const std::vector<std::size_t>& rows, Powers allowed);
+
+  // Tries every factor with so many products to go with it, whose sum is this power of the rest. Once, before pick().
+  void rank_factors(int count, double target_power, int threads);
+
+  // target = picked^(1/target_power) * product * sum^power, all in scaled units.
+  struct Factored {
+    Picked picked;
+    PowerList product;
+    InnerSum sum;
+    double power = 1;
+  };
+  Factored pick(int count, double target_power, bool chance, Xoshiro& random) const;
+  const Dictionary& dictionary() const { return dictionary_; }
+
+ private:
+  struct Factor {
+    PowerList product;
+    InnerSum sum;
+    double power;
+    std::vector<double> values;  // of the factor, on the dictionary's rows
+  };
+  Goal goal_for(const Factor& factor, double target_power) const;
+
+  Dictionary dictionary_;
+  std::vector<Factor> factors_;
+  std::map<std::pair<int, double>, std::vector<std::size_t>> ranking_;  // for a number of products and a power
 };
 
 }  // namespace nalm::fitting

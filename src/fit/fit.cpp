@@ -134,14 +134,19 @@ void judge(Fit& fit, const Data& data) {
   const Candidate& best = fit.best();
   const double train = best.train.relative;
   const double unseen = std::max(best.held_out.relative, best.outside.relative);
-  if (train < 1e-7 && unseen < 1e-6) {
-    fit.found = true;
-    fit.verdict = "the formula gives every row to rounding";
-    return;
-  }
+  const auto free = std::count_if(best.constants.begin(), best.constants.end(), [](const FitConstant& c) { return !c.snapped; });
   const auto no = [&](const std::string& why) { fit.verdict = "no formula found: " + why; };
   if (!(train < 0.6) || !(best.held_out.relative < 0.75)) {
     return no(fmt::format("the best one leaves {} of the target's deviation unexplained", percent(train)));
+  }
+  if (fit.restarts > 0 && free > 3 && best.agreeing < 2) {
+    return no(fmt::format("the best one has {} constants and an error of {}, and no two of {} restarts agree on it", free,
+                          percent(train), fit.restarts));
+  }
+  if (train < 1e-7 && unseen < std::max(30 * train, 1e-10)) {
+    fit.found = true;
+    fit.verdict = "the formula gives every row to rounding";
+    return;
   }
   // Few rows scatter more.
   const auto allowed = [&](std::size_t rows, double factor) { return factor + 3 / std::sqrt(std::max<double>(1, static_cast<double>(rows))); };

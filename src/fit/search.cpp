@@ -22,6 +22,7 @@ namespace {
 // A training needs few rows to find a formula; what it finds is judged on more.
 constexpr std::size_t rows_of_a_training = 160, rows_of_the_dictionary = 128, rows_of_a_judgement = 256;
 constexpr std::size_t entries_of_the_dictionary = 4000;
+constexpr double largest_power = 6;
 constexpr int steps_with_fixed_powers = 6, steps_with_free_powers = 50;
 
 // ---- the ladder ----------------------------------------------------------------------------------------------------
@@ -31,9 +32,10 @@ constexpr int steps_with_fixed_powers = 6, steps_with_free_powers = 50;
 //   Sum      NRU-power:K, Linear:1                    sums of products
 //   Power    NRU-power:K, Linear:1, NRU-power:1       roots and reciprocals of sums of products
 //   Ratio    NRU-power:K, Linear:2, NRU-power:1       ratios of sums of products
+//   Factor   NRU-power:K+4, Linear:3, NRU-power:1     sums of products, times a product, times a power of a simple sum
 //   Nested   Linear:J, NRU-power:K, Linear:1          sums of products of sums
 struct Rung {
-  enum class Kind { Line, Product, Sum, Power, Ratio, Nested };
+  enum class Kind { Line, Product, Sum, Power, Ratio, Factor, Nested };
   Kind kind = Kind::Sum;
   int terms = 1;     // products of columns; Nested: products of sums
   int below = 0;     // Ratio: further products in the denominator, besides 1
@@ -53,17 +55,24 @@ std::vector<Wave> ladder(const Data& data, Powers powers) {
   if (positive && powers != Powers::Integer) target_powers.insert(target_powers.end(), {2, -2});
   if (positive) target_powers.insert(target_powers.end(), {0.5, -0.5});
 
-  Wave products = {{Kind::Line, 1, 0, 0, 1, 1}, {Kind::Product, 1, 0, 0, 1, 24}};
+  Wave products = {{Kind::Line, 1, 0, 0, 1, 8}, {Kind::Product, 1, 0, 0, 1, 24}};
   Wave small = {{Kind::Sum, 2, 0, 0, 1, 16}};
   for (const double power : target_powers) small.push_back({Kind::Power, 2, 0, 0, power, 8});
   small.push_back({Kind::Ratio, 1, 1, 0, 1, 12});
   small.push_back({Kind::Ratio, 0, 1, 0, 1, 8});
   small.push_back({Kind::Ratio, 2, 1, 0, 1, 12});
+  for (const int terms : {1, 2, 3}) small.push_back({Kind::Factor, terms, 0, 0, 1, 12});
+  for (const double power : target_powers) {
+    if (std::fabs(power) >= 1) small.push_back({Kind::Factor, 2, 0, 0, power, 8});
+  }
   small.push_back({Kind::Nested, 1, 0, 1, 1, 8});
   small.push_back({Kind::Nested, 1, 0, 2, 1, 16});
 
   Wave medium = {{Kind::Sum, 3, 0, 0, 1, 24}, {Kind::Sum, 4, 0, 0, 1, 24}};
   for (const double power : target_powers) medium.push_back({Kind::Power, 3, 0, 0, power, 8});
+  for (const double power : target_powers) {
+    if (std::fabs(power) >= 1) medium.push_back({Kind::Factor, 3, 0, 0, power, 8});
+  }
   medium.push_back({Kind::Ratio, 1, 2, 0, 1, 12});
   medium.push_back({Kind::Ratio, 2, 2, 0, 1, 16});
   medium.push_back({Kind::Ratio, 3, 1, 0, 1, 12});
@@ -74,6 +83,10 @@ std::vector<Wave> ladder(const Data& data, Powers powers) {
   Wave large = {{Kind::Sum, 5, 0, 0, 1, 16}, {Kind::Sum, 6, 0, 0, 1, 16}};
   for (const double power : target_powers) large.push_back({Kind::Power, 4, 0, 0, power, 8});
   for (const double power : target_powers) large.push_back({Kind::Power, 6, 0, 0, power, 8});
+  for (const int terms : {4, 6}) {
+    large.push_back({Kind::Factor, terms, 0, 0, 1, 8});
+    for (const double power : target_powers) large.push_back({Kind::Factor, terms, 0, 0, power, 8});
+  }
   large.push_back({Kind::Ratio, 3, 3, 0, 1, 16});
   large.push_back({Kind::Ratio, 4, 2, 0, 1, 16});
   large.push_back({Kind::Ratio, 5, 3, 0, 1, 16});
@@ -101,6 +114,8 @@ Stack stack_of(const Rung& rung, int columns) {
       return {layer("NRU-power", columns, K), layer("Linear", K, 1), layer("NRU-power", 1, 1)};
     case Kind::Ratio:
       return {layer("NRU-power", columns, K), layer("Linear", K, 2), layer("NRU-power", 2, 1)};
+    case Kind::Factor:
+      return {layer("NRU-power", columns, K + 4), layer("Linear", K + 4, 3), layer("NRU-power", 3, 1)};
     case Kind::Nested:
       break;
   }
@@ -137,7 +152,8 @@ class Search {
         judgement_(rows_of(data, data.train, rows_of_a_judgement)),
         dictionary_(data, spread(rows_of_the_dictionary), options.powers, entries_of_the_dictionary),
         target_(simd::active_target()),
-        ratios_(dictionary_) {
+        ratios_(dictionary_),
+        factors_(data, spread(rows_of_the_dictionary), options.powers) {
     for (const double power : {1.0, -1.0, 2.0, -2.0, 0.5, -0.5}) goals_[power] = goal_for_power(dictionary_, power);
   }
 
@@ -151,7 +167,11 @@ class Search {
     double best_length = std::numeric_limits<double>::infinity();
     for (std::size_t w = 0; w < waves.size() && !result_.cut; ++w) {
       if (w == 1) ratios_.rank_denominators(options_.threads);
-      for (std::size_t r = 0; r < waves[w].size() && !result_.cut && !is_exact(); ++r) train({waves[w][r]}, 100 * w + r);
+      for (std::size_t r = 0; r < waves[w].size() && !result_.cut && !is_exact(); ++r) {
+        const Rung& rung = waves[w][r];
+        if (rung.kind == Rung::Kind::Factor) factors_.rank_factors(rung.terms, rung.power, options_.threads);
+        train({rung}, 100 * w + r);
+      }
       improve_best();
       const double length = result_.found.empty() ? best_length : result_.found[0].length;
       if (is_exact()) break;
@@ -257,6 +277,34 @@ class Search {
     return run;
   }
 
+  // The sum, the product and the simple sum, each with room of its own among the products of the first layer.
+  Run factor_start(const Rung& rung, bool chance, Xoshiro& random) const {
+    const FactorPicker::Factored found = factors_.pick(rung.terms, rung.power, chance, random);
+    std::vector<PowerList> products;
+    for (const std::size_t k : found.picked.plain) products.push_back(factors_.dictionary().powers(k));
+    products.resize(static_cast<std::size_t>(rung.terms), PowerList(data_.inputs, 0.0));
+    products.push_back(found.product.empty() ? PowerList(data_.inputs, 0.0) : found.product);
+    std::vector<std::vector<double>> sums(3, std::vector<double>(products.size() + 3, 0.0));
+    std::copy(found.picked.plain_factors.begin(), found.picked.plain_factors.end(), sums[0].begin());
+    double product_constant = 0, sum_constant = found.sum.terms.empty() ? 1 : 0;
+    if (is_constant(products.back())) {
+      product_constant = 1;
+    } else {
+      sums[1][products.size() - 1] = 1;
+    }
+    for (const Term& term : found.sum.terms) {
+      if (is_constant(term.powers)) {
+        sum_constant += term.coefficient.value;
+      } else {
+        sums[2][products.size()] = term.coefficient.value;
+        products.push_back(term.powers);
+      }
+    }
+    products.resize(static_cast<std::size_t>(rung.terms) + 4, PowerList(data_.inputs, 0.0));
+    return products_run(products, sums, {found.picked.constant, product_constant, sum_constant},
+                        {1 / rung.power, 1, found.power}, random);
+  }
+
   Run nested_start(const Rung& rung, Xoshiro& random) const {
     Run run;
     const std::size_t J = static_cast<std::size_t>(rung.inner), K = static_cast<std::size_t>(rung.terms);
@@ -318,6 +366,7 @@ class Search {
       for (std::size_t j = 0; j < J; ++j) {
         for (std::size_t k = 0; k < K; ++k) {
           const double power = rounded(*next++, false);
+          if (std::fabs(power) > 4) return std::nullopt;
           if (power != 0) form.products[k].sums.push_back({static_cast<int>(j), power});
         }
       }
@@ -335,13 +384,15 @@ class Search {
         }
       }
     } else {
-      const std::size_t K = static_cast<std::size_t>(std::max(1, rung.terms + rung.below));
-      const std::size_t sums = rung.kind == Rung::Kind::Ratio ? 2 : 1;
+      const bool factor = rung.kind == Rung::Kind::Factor;
+      const std::size_t K = static_cast<std::size_t>(std::max(1, rung.terms + rung.below) + (factor ? 4 : 0));
+      const std::size_t sums = factor ? 3 : rung.kind == Rung::Kind::Ratio ? 2 : 1;
       products.assign(K, PowerList(I, 0.0));
       std::vector<double> scale(K, 1.0);
       for (std::size_t i = 0; i < I; ++i) {
         for (std::size_t k = 0; k < K; ++k) {
           products[k][i] = rounded(*next++, data_.negative[i]);
+          if (std::fabs(products[k][i]) > largest_power) return std::nullopt;
           scale[k] *= std::pow(data_.x_scale[i], -products[k][i]);
         }
       }
@@ -352,7 +403,7 @@ class Search {
       for (std::size_t s = 0; s < sums; ++s) form.sums[s].terms.push_back({{*next++, true}, PowerList(I, 0.0)});
       Product product{{data_.y_scale, true}, PowerList(I, 0.0), {}};
       for (std::size_t s = 0; s < sums; ++s) {
-        const bool has_outer = rung.kind == Rung::Kind::Power || rung.kind == Rung::Kind::Ratio;
+        const bool has_outer = factor || rung.kind == Rung::Kind::Power || rung.kind == Rung::Kind::Ratio;
         product.sums.push_back({static_cast<int>(s), has_outer ? rounded(*next++, false) : 1.0});
       }
       form.products = {product};
@@ -424,7 +475,7 @@ class Search {
   // So many restarts side by side.
   std::vector<Found> train(const Task& task, int first, int count) {
     const Rung& rung = *task.rung;
-    if (rung.kind == Rung::Kind::Line) return {judged(line(), true)};
+    if (rung.kind == Rung::Kind::Line) return lines(task, first, count);
     std::vector<Run> runs;
     std::vector<std::optional<Form>> starts;
     const Stack stack = stack_of(rung, static_cast<int>(data_.inputs));
@@ -472,9 +523,27 @@ class Search {
     return result;
   }
 
+  // A sum of columns needs no start; a restart has its own rows.
+  std::vector<Found> lines(const Task& task, int first, int count) const {
+    std::vector<Found> result;
+    for (int k = 0; k < count; ++k) {
+      Xoshiro random(task.seed + static_cast<std::uint64_t>(task.first + first + k));
+      const std::vector<std::size_t> sample = draw_rows(std::min(data_.train.size(), rows_of_a_judgement) * 3 / 4, random);
+      const Rows rows = rows_of(data_, sample, sample.size());
+      const Judge judge{data_, rows, options_.powers, options_.use};
+      Form form = line();
+      double mse = 0, length = 0;
+      if (!judge.measure(form, mse, length)) continue;
+      prune(judge, form, mse, length);
+      result.push_back(judged(form, false));
+    }
+    return result;
+  }
+
   Run start(const Rung& rung, int restart, const std::vector<std::size_t>& rows, Xoshiro& random) const {
     if (rung.kind == Rung::Kind::Product) return product_start(rows, restart > 0, random);
     if (rung.kind == Rung::Kind::Nested) return nested_start(rung, random);
+    if (rung.kind == Rung::Kind::Factor) return factor_start(rung, restart > 0, random);
     return picked_start(rung, restart > 0, random);
   }
 
@@ -549,6 +618,7 @@ class Search {
   const Dictionary dictionary_;
   const simd::Target& target_;
   RatioPicker ratios_;
+  FactorPicker factors_;
   std::map<double, Goal> goals_;
   SearchResult result_;
   double limit_ = std::numeric_limits<double>::infinity();  // the error of the best so far
