@@ -72,10 +72,10 @@ Form random_form(Xoshiro& random, std::size_t columns) {
   Form form;
   form.sums.resize(random.below(4));
   for (InnerSum& sum : form.sums) {
-    sum.terms.resize(1 + random.below(4));
+    sum.terms.resize(1 + random.below(3));
     for (Term& t : sum.terms) t = test::term(random_number(random), random_powers(random, columns));
   }
-  form.products.resize(1 + random.below(4));
+  form.products.resize(1 + random.below(3));
   for (Product& p : form.products) {
     p = test::product(random_number(random), random_powers(random, columns));
     for (std::size_t s = 0; s < form.sums.size(); ++s) {
