@@ -26,11 +26,11 @@ namespace nalm {
 enum class Powers { Integer, Half, Any };
 
 struct FitOptions {
-  std::string target;               // a column
-  std::vector<std::string> inputs;  // columns; empty: all others
-  std::string stack;                // "NAU:2,NMU:1": only this one; empty: the ladder
+  std::string target{};               // a column
+  std::vector<std::string> inputs{};  // columns; empty: all others
+  std::string stack{};                // "NAU:2,NMU:1": only this one; empty: the ladder
   Powers powers = Powers::Half;
-  std::vector<std::string> use;  // columns that must appear in the formula
+  std::vector<std::string> use{};  // columns that must appear in the formula
   std::uint64_t seed = 1;
   int threads = 0;        // 0: all processors
   double time_limit = 0;  // seconds; 0: none. A fit that is cut says so, and is not repeatable to the bit

@@ -190,9 +190,10 @@ bool fit_side(const Data& data, const Rows& rows, std::vector<double>& factors, 
   return true;
 }
 
-// S = the condition's left side, D = low - high, H = high; then D, D*sign(S), H; then H + D/2 - D*sign(S)/2.
+// S = the condition's left side, D = low - high, H = high, M = the factor; then M*D, M*D*sign(S), M*H; then
+// M*H + M*D/2 - M*D*sign(S)/2.
 Model layers_of(const Condition& condition, const std::vector<double>& low, const std::vector<double>& high,
-                const Data& data) {
+                std::optional<std::size_t> factor, const Data& data) {
   const int n = static_cast<int>(data.inputs);
   Model model;
   const auto add = [&](const char* module, int inputs, int outputs, std::vector<double> parameters) {
@@ -204,11 +205,13 @@ Model layers_of(const Condition& condition, const std::vector<double>& low, cons
     W.push_back(i == condition.a ? 1 : condition.b && i == *condition.b ? -1 : 0);
     W.push_back(low[i] - high[i]);
     W.push_back(high[i]);
+    W.push_back(factor && i == *factor ? 1 : 0);
   }
-  W.insert(W.end(), {-condition.limit, low.back() - high.back(), high.back()});
-  add("Linear", n, 3, std::move(W));
-  add("NRU-power", 3, 4, {1, 2, 0, 0, /* D */ 0, 0, 1, 0, /* H */ 0, 0, 0, 1});
-  add("NRU-power", 4, 3, {/* S */ 0, 1, 0, /* S^2 */ 0, -0.5, 0, /* D */ 1, 1, 0, /* H */ 0, 0, 1});
+  W.insert(W.end(), {-condition.limit, low.back() - high.back(), high.back(), factor ? 0.0 : 1.0});
+  add("Linear", n, 4, std::move(W));
+  add("NRU-power", 4, 5, {1, 2, 0, 0, 0, /* D */ 0, 0, 1, 0, 0, /* H */ 0, 0, 0, 1, 0, /* M */ 0, 0, 0, 0, 1});
+  add("NRU-power", 5, 3,
+      {/* S */ 0, 1, 0, /* S^2 */ 0, -0.5, 0, /* D */ 1, 1, 0, /* H */ 0, 0, 1, /* M */ 1, 1, 1});
   add("Linear", 3, 1, {0.5, -0.5, 1, 0});
   model.columns = data.columns;
   return model;
@@ -237,41 +240,56 @@ Expression formula_of(const Condition& condition, const std::vector<double>& low
 
 }  // namespace
 
-std::optional<Compared> compare(const Data& data, const Rows& rows, const FitOptions& options) {
-  if (rows.size() < 4 * (data.inputs + 3)) return std::nullopt;
-  std::vector<Condition> conditions = column_conditions(data, rows);
-  for (Condition& condition : conditions) try_out(condition, data, rows);
-  for (std::size_t i = 0; i < data.inputs; ++i) conditions.push_back(best_limit(i, data, rows));
+namespace {
+
+// The best comparison for target / factor.
+void compare_with_factor(const Data& data, const Rows& rows, const FitOptions& options,
+                         std::optional<std::size_t> factor, std::optional<Compared>& best) {
+  Rows divided = rows;
+  for (std::size_t k = 0; factor && k < rows.size(); ++k) divided.y[k] /= rows.x[k][*factor];
+  if (std::any_of(divided.y.begin(), divided.y.end(), [](double y) { return !std::isfinite(y); })) return;
+  std::vector<Condition> conditions = column_conditions(data, divided);
+  for (Condition& condition : conditions) try_out(condition, data, divided);
+  for (std::size_t i = 0; i < data.inputs; ++i) conditions.push_back(best_limit(i, data, divided));
   std::stable_sort(conditions.begin(), conditions.end(),
                    [](const Condition& a, const Condition& b) { return a.mse < b.mse; });
-  std::optional<Compared> best;
   for (std::size_t k = 0; k < std::min(finalists, conditions.size()) && std::isfinite(conditions[k].mse); ++k) {
-    const Sides sides = split(rows, conditions[k]);
+    const Sides sides = split(divided, conditions[k]);
     std::vector<double> low, high;
     double low_length = 0, high_length = 0;
     Compared compared;
     if (!fit_side(data, sides.low, low, low_length, compared.constants)) continue;
     if (!fit_side(data, sides.high, high, high_length, compared.constants)) continue;
     compared.formula = formula_of(conditions[k], low, high, data);
+    if (factor) compared.formula = Expression::variable(data.columns[*factor]) * compared.formula;
     const std::vector<std::string> used = variables(compared.formula);
     if (used.empty() || std::any_of(options.use.begin(), options.use.end(), [&](const std::string& name) {
           return std::find(used.begin(), used.end(), name) == used.end();
         })) {
       continue;
     }
-    compared.model = layers_of(conditions[k], low, high, data);
-    compared.mse = mean_squared_error(compared.formula, data, rows) / (data.y_scale * data.y_scale);
+    compared.model = layers_of(conditions[k], low, high, factor, data);
+    const double unit = data.y_scale * data.y_scale;
+    compared.mse = mean_squared_error(compared.formula, data, rows) / unit;
     // The sides' descriptions without their errors, and those of the whole.
-    Form nothing;
-    const auto errors_only = [&](double mse, std::size_t n) { return description_length(nothing, mse, n, data); };
-    const double low_mse = mean_squared_error(sum_of(low, data.columns), data, sides.low) / (data.y_scale * data.y_scale);
-    const double high_mse = mean_squared_error(sum_of(high, data.columns), data, sides.high) / (data.y_scale * data.y_scale);
+    const auto errors_only = [&](double mse, std::size_t n) { return description_length({}, mse, n, data); };
+    const double low_mse = mean_squared_error(sum_of(low, data.columns), data, sides.low) / unit;
+    const double high_mse = mean_squared_error(sum_of(high, data.columns), data, sides.high) / unit;
     compared.length = errors_only(compared.mse, rows.size()) + low_length - errors_only(low_mse, sides.low.size()) +
                       high_length - errors_only(high_mse, sides.high.size()) + 4 +
-                      2 * std::log(static_cast<double>(data.inputs));
+                      (factor ? 3.0 : 2.0) * std::log(static_cast<double>(data.inputs));
     if (!conditions[k].b) compared.length += 0.5 * std::log(static_cast<double>(rows.size()));
     if (!best || compared.length < best->length) best = std::move(compared);
   }
+}
+
+}  // namespace
+
+std::optional<Compared> compare(const Data& data, const Rows& rows, const FitOptions& options) {
+  std::optional<Compared> best;
+  if (rows.size() < 4 * (data.inputs + 3)) return best;
+  compare_with_factor(data, rows, options, std::nullopt, best);
+  for (std::size_t i = 0; i < data.inputs && data.inputs <= 10; ++i) compare_with_factor(data, rows, options, i, best);
   return best;
 }
 

@@ -19,7 +19,8 @@ struct Compared {
   double length = 0;  // description length
 };
 
-// The best condition, column against column or column against number, with a sum of columns on either side of it.
+// The best condition, column against column or column against number, with a sum of columns on either side of it, and
+// perhaps a column that everything is multiplied with.
 std::optional<Compared> compare(const Data& data, const Rows& rows, const FitOptions& options);
 
 }  // namespace nalm::fitting

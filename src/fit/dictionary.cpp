@@ -92,6 +92,7 @@ Dictionary::Dictionary(const Data& data, const std::vector<std::size_t>& rows, P
     }
     for (const double value : entry) finite = finite && std::fabs(value) < 1e100;
     if (!finite) continue;
+    whole_.push_back(std::all_of(powers.begin(), powers.end(), [](double p) { return fitting::is_whole(p); }));
     powers_.push_back(std::move(powers));
     values_.insert(values_.end(), entry.begin(), entry.end());
   }
@@ -228,10 +229,10 @@ std::size_t choose(std::size_t entries, Gain gain, const std::vector<std::size_t
 
 }  // namespace
 
-Picked pick(const Dictionary& dictionary, const Goal& goal, int count, bool chance, Xoshiro& random) {
+Picked pick(const Dictionary& dictionary, const Goal& goal, int count, bool chance, bool whole, Xoshiro& random) {
   Pursuit pursuit(dictionary, goal);
   const std::size_t entries = dictionary.size();
-  const auto gain = [&](std::size_t j) { return pursuit.gain(j); };
+  const auto gain = [&](std::size_t j) { return whole && !dictionary.is_whole(j) ? -1 : pursuit.gain(j); };
   std::vector<std::size_t> taken;
   pursuit.reset({});
   for (int k = 0; k < count; ++k) {
@@ -403,7 +404,7 @@ Picked RatioPicker::pick(int above, int below, bool chance, Xoshiro& random) con
     std::size_t best = ranking[random.below(ranking.size())];
     double least = 2;
     for (std::size_t j = 0; j < below_entries_; ++j) {
-      if (random.unit() > (chance ? 0.4 : 1) || std::find(chosen.begin(), chosen.end(), j) != chosen.end()) continue;
+      if (random.unit() > (chance ? 0.2 : 1) || std::find(chosen.begin(), chosen.end(), j) != chosen.end()) continue;
       std::vector<std::size_t> tried = chosen;
       tried.push_back(j);
       const double left = attempt(tried, above, false, nullptr).left;
@@ -586,7 +587,7 @@ void FactorPicker::rank_factors(int count, double target_power, int threads) {
     if (!possible) return;
     Xoshiro random(1);
     left[static_cast<std::size_t>(f)] =
-        nalm::fitting::pick(dictionary_, goal_for(factor, target_power), count, false, random).unexplained;
+        nalm::fitting::pick(dictionary_, goal_for(factor, target_power), count, false, count > 3, random).unexplained;
   });
   std::vector<std::size_t> order(tried);
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -601,7 +602,8 @@ FactorPicker::Factored FactorPicker::pick(int count, double target_power, bool c
   const std::size_t places = std::min<std::size_t>(12, ranking.size());
   const Factor& factor = factors_[ranking[chance ? std::min(random.below(places), random.below(places)) : 0]];
   const bool other = chance && random.unit() < 0.5;
-  result.picked = nalm::fitting::pick(dictionary_, goal_for(factor, target_power), count, other, random);
+  const bool whole = count > 3 || (chance && random.unit() < 0.5);
+  result.picked = nalm::fitting::pick(dictionary_, goal_for(factor, target_power), count, other, whole, random);
   result.product = factor.product;
   result.sum = factor.sum;
   result.power = factor.power;

@@ -21,12 +21,14 @@ class Dictionary {
   std::size_t size() const { return powers_.size(); }
   std::size_t rows() const { return rows_; }
   const PowerList& powers(std::size_t k) const { return powers_[k]; }
+  bool is_whole(std::size_t k) const { return whole_[k]; }
   const double* values(std::size_t k) const { return values_.data() + k * rows_; }
   const std::vector<double>& target() const { return target_; }  // scaled
 
  private:
   std::size_t rows_;
   std::vector<PowerList> powers_;
+  std::vector<bool> whole_;
   std::vector<double> values_, target_;
 };
 
@@ -43,8 +45,9 @@ struct Picked {
   std::vector<double> plain_factors, target_factors;
   double unexplained = 1;  // share of the (weighted) square sum
 };
-// So many entries and a constant. Without chance: the best every time.
-Picked pick(const Dictionary& dictionary, const Goal& goal, int count, bool chance, Xoshiro& random);
+// So many entries and a constant. Without chance: the best every time. whole: only whole powers, of which fewer look
+// alike.
+Picked pick(const Dictionary& dictionary, const Goal& goal, int count, bool chance, bool whole, Xoshiro& random);
 
 // For ratios of sums, y*(1 + sum q) = sum p. Which entries q stand in the denominator is decided first, and by trying:
 // what the best few p leave of y*(1 + q), in relation to its size, is small only where the ratio is right. (Treating

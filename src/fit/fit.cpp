@@ -24,7 +24,7 @@ using namespace fitting;
 
 namespace {
 
-constexpr std::size_t rows_for_spelling = 2000, rows_for_numbers = 100000;
+constexpr std::size_t rows_for_comparing = 500, rows_for_spelling = 2000, rows_for_numbers = 100000;
 constexpr std::size_t most_finalists = 16, most_listed = 8;
 
 using Clock = std::chrono::steady_clock;
@@ -63,7 +63,10 @@ Finalist finish(const Found& found, const Data& data) {
     }
   }
   SnappedNumbers numbers;
-  if (!std::isfinite(best_length) || !finish_spelling(best, data, many, numbers, result.length)) return result;
+  std::vector<FitConstant> powers;
+  if (!std::isfinite(best_length) || !polish_powers(best, data, few, powers)) return result;
+  if (!finish_spelling(best, data, many, numbers, result.length)) return result;
+  numbers.constants.insert(numbers.constants.end(), powers.begin(), powers.end());
   Candidate& c = result.candidate;
   c.formula = to_expression(best, data.columns, data.negative);
   c.size = fitting::size_of(c.formula);
@@ -149,7 +152,7 @@ void judge(Fit& fit, const Data& data) {
     return;
   }
   // Few rows scatter more.
-  const auto allowed = [&](std::size_t rows, double factor) { return factor + 3 / std::sqrt(std::max<double>(1, static_cast<double>(rows))); };
+  const auto allowed = [&](std::size_t rows, double factor) { return factor + 4 / std::sqrt(std::max<double>(1, static_cast<double>(rows))); };
   if (best.held_out.rows > 0 && best.held_out.relative > allowed(best.held_out.rows, 1.4) * train) {
     return no(fmt::format("the best one has an error of {} on the rows it was fitted to, but {} on others",
                           percent(train), percent(best.held_out.relative)));
@@ -235,7 +238,7 @@ Status conclude(Fit& fit, const Data& data, const FitOptions& options) {
 }
 
 void add_comparison(std::vector<Finalist>& finalists, const Data& data, const FitOptions& options) {
-  const Rows rows = rows_of(data, data.train, rows_for_spelling);
+  const Rows rows = rows_of(data, data.train, rows_for_comparing);
   std::optional<Compared> compared = compare(data, rows, options);
   if (!compared || !std::isfinite(compared->mse)) return;
   Finalist f;

@@ -8,12 +8,11 @@
 
 #include "fit/tape.hpp"
 #include "formula/node.hpp"
+#include "nalm/modules/nru_power.hpp"
 
 namespace nalm::fitting {
 
 namespace {
-
-constexpr double pi = 3.14159265358979323846;
 
 PowerList no_powers(std::size_t columns) { return PowerList(columns, 0.0); }
 
@@ -69,13 +68,20 @@ bool pull_out_common_factor(Form& form, int index, const std::vector<bool>& nega
 }
 
 // A sum of one term is a factor like any other.
-bool dissolve_single_terms(Form& form) {
+bool dissolve_single_terms(Form& form, const std::vector<bool>& negative) {
+  // The root of x^2 is not x where x can be negative.
+  const auto keeps = [&](const Term& term, double power) {
+    for (std::size_t i = 0; i < negative.size() && !is_whole(power); ++i) {
+      if (term.powers[i] != 0 && negative[i]) return true;
+    }
+    return false;
+  };
   for (Product& product : form.products) {
     std::vector<std::pair<int, double>> kept;
     for (const auto& [s, power] : product.sums) {
       const InnerSum& sum = form.sums[static_cast<std::size_t>(s)];
       if (sum.terms.empty()) return false;
-      if (sum.terms.size() > 1) {
+      if (sum.terms.size() > 1 || keeps(sum.terms[0], power)) {
         kept.push_back({s, power});
         continue;
       }
@@ -224,7 +230,7 @@ bool is_constant(const PowerList& powers) {
 bool normalise(Form& form, const std::vector<bool>& negative) {
   for (int pass = 0; pass < 3; ++pass) {
     for (InnerSum& sum : form.sums) merge_equal_terms(sum);
-    if (!dissolve_single_terms(form)) return false;
+    if (!dissolve_single_terms(form, negative)) return false;
     tidy_sums(form);
     for (std::size_t s = 0; s < form.sums.size(); ++s) {
       pull_out_common_factor(form, static_cast<int>(s), negative);
@@ -254,8 +260,79 @@ std::string key_of(const Form& form) {
   return text;
 }
 
+std::optional<Form> expanded(const Form& form) {
+  if (form.sums.empty()) return std::nullopt;
+  Form result;
+  for (const Product& product : form.products) {
+    std::vector<Product> terms = {{product.coefficient, product.powers, {}}};
+    for (const auto& [index, power] : product.sums) {
+      if (!is_whole(power) || power < 1 || power > 3) return std::nullopt;
+      const InnerSum& sum = form.sums[static_cast<std::size_t>(index)];
+      for (int k = 0; k < static_cast<int>(power); ++k) {
+        std::vector<Product> next;
+        for (const Product& a : terms) {
+          for (const Term& b : sum.terms) {
+            Product c = a;
+            c.coefficient.value *= b.coefficient.value;
+            for (std::size_t i = 0; i < c.powers.size(); ++i) c.powers[i] += b.powers[i];
+            next.push_back(std::move(c));
+          }
+        }
+        terms = std::move(next);
+        if (terms.size() > 60) return std::nullopt;
+      }
+    }
+    result.products.insert(result.products.end(), terms.begin(), terms.end());
+  }
+  return result;
+}
+
+namespace {
+
+// a^2 + 2ab + b^2 is (a + b)^2: the first such triple of a plain sum. Numbers may be off by their errors.
+std::optional<Form> with_a_square(const Form& form) {
+  const std::vector<Product>& p = form.products;
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    for (std::size_t j = i + 1; j < p.size(); ++j) {
+      const double a = p[i].coefficient.value, b = p[j].coefficient.value;
+      if (!p[i].sums.empty() || !p[j].sums.empty() || a * b <= 0) continue;
+      for (std::size_t k = 0; k < p.size(); ++k) {
+        if (k == i || k == j || !p[k].sums.empty()) continue;
+        bool fits = std::fabs(std::fabs(p[k].coefficient.value) / (2 * std::sqrt(a * b)) - 1) < 0.05;
+        for (std::size_t c = 0; fits && c < p[k].powers.size(); ++c) {
+          const double x = p[i].powers[c], y = p[j].powers[c];
+          fits = 2 * p[k].powers[c] == x + y && is_whole(x / 2) && is_whole(y / 2);
+        }
+        if (!fits) continue;
+        Form result = form;
+        InnerSum sum;
+        const double sign = (p[k].coefficient.value > 0) == (a > 0) ? 1 : -1;
+        PowerList first = p[i].powers, second = p[j].powers;
+        for (double& power : first) power /= 2;
+        for (double& power : second) power /= 2;
+        sum.terms = {{{1, false}, first}, {{sign * std::sqrt(b / a), true}, second}};
+        result.sums.push_back(sum);
+        std::vector<Product> rest;
+        for (std::size_t m = 0; m < p.size(); ++m) {
+          if (m != i && m != j && m != k) rest.push_back(p[m]);
+        }
+        rest.insert(rest.begin(), Product{{a, true}, PowerList(first.size(), 0.0),
+                                          {{static_cast<int>(result.sums.size()) - 1, 2.0}}});
+        result.products = std::move(rest);
+        return result;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::vector<Form> spellings(const Form& form) {
   std::vector<Form> result{form};
+  for (std::optional<Form> square = with_a_square(form); square; square = with_a_square(*square)) {
+    result.push_back(*square);
+  }
   const bool single = form.products.size() == 1;
   // Another term of a sum gets the coefficient 1.
   for (std::size_t s = 0; s < form.sums.size(); ++s) {
@@ -409,7 +486,7 @@ class Writer {
       const bool magnitude = negative_[i] && !is_whole(powers[i]);
       const Expression base = magnitude ? abs(column) : column;
       (powers[i] > 0 ? sides.above : sides.below).push_back(raised(base, std::fabs(powers[i])));
-      if (magnitude && std::cos(pi * powers[i]) < 0) sides.above.push_back(sign(column));
+      if (magnitude && NruPower::counts_sign(powers[i])) sides.above.push_back(sign(column));
     }
   }
 

@@ -6,6 +6,7 @@
 // that the search trains. A form turns into a formula (to_expression) and into layers (to_model).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +59,9 @@ std::string key_of(const Form& form);
 // Ways to write the same formula with other numbers in it: which term of a sum has the coefficient 1, and whether a
 // factor stands before a sum or inside of it.
 std::vector<Form> spellings(const Form& form);
+
+// A form without inner sums, if their powers are small whole numbers: (a - b)^2 becomes a^2 - 2ab + b^2.
+std::optional<Form> expanded(const Form& form);
 
 // The free numbers, in the order of their slots in to_expression(form, ..., true).
 std::vector<double> free_values(const Form& form);

@@ -328,4 +328,71 @@ bool snap_numbers(Form& form, const Data& data, const Rows& rows, SnappedNumbers
   return std::isfinite(result.mse);
 }
 
+// ---- powers --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+std::vector<double*> odd_powers(Form& form) {
+  std::vector<double*> result;
+  const auto add = [&](double& power) {
+    if (!is_whole(2 * power)) result.push_back(&power);
+  };
+  for (Product& product : form.products) {
+    for (double& power : product.powers) add(power);
+    for (auto& [sum, power] : product.sums) add(power);
+  }
+  for (InnerSum& sum : form.sums) {
+    for (Term& term : sum.terms) {
+      for (double& power : term.powers) add(power);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+bool polish_powers(Form& form, const Data& data, const Rows& rows, std::vector<FitConstant>& powers) {
+  const std::size_t count = odd_powers(form).size();
+  if (count == 0) return true;
+  // The error with one power at a value, and all numbers at their best for it.
+  const auto error_at = [&](std::size_t k, double value, Form& fitted) {
+    fitted = form;
+    *odd_powers(fitted)[k] = value;
+    Refit result;
+    return refit(fitted, data, rows, 20, result) ? result.mse : infinity;
+  };
+  const double n = static_cast<double>(rows.size()), floor = rounding_level * rounding_level;
+  std::vector<double> deviations(count, 0.0);
+  for (int pass = 0; pass < 6; ++pass) {
+    for (std::size_t k = 0; k < count; ++k) {
+      // The bottom of the parabola through three errors.
+      const double middle = *odd_powers(form)[k];
+      const double step = pass == 0 ? 1e-2 : std::max(1e-7, deviations[k]);
+      Form here, below, above;
+      const double m = error_at(k, middle, here), l = error_at(k, middle - step, below), h = error_at(k, middle + step, above);
+      const double curvature = (l - 2 * m + h) / (step * step);
+      if (!std::isfinite(curvature) || !(curvature > 0)) continue;
+      const double better = middle - (h - l) / (2 * step) / curvature;
+      if (std::fabs(better - middle) < 0.2 && error_at(k, better, below) < m) here = std::move(below);
+      form = std::move(here);
+      if (odd_powers(form).size() != count) return false;  // it became a multiple of 1/2 by chance
+      deviations[k] = std::sqrt(2 * std::max(m, floor * 1e-6) / (n * curvature));
+    }
+  }
+  const double t = quantile(std::max(2.0, n - static_cast<double>(count) - free_count(form)));
+  std::vector<double> values;
+  for (const double* power : odd_powers(form)) values.push_back(*power);
+  for (std::size_t k = 0; k < count; ++k) {
+    const double half = std::max(t * deviations[k], 1e-9);
+    FitConstant constant{values[k], values[k], values[k] - half, values[k] + half, false};
+    if (const std::optional<double> simple = simple_number(values[k], half)) constant.value = *simple, constant.snapped = true;
+    if (!constant.snapped) constant.value = with_meaningful_digits(values[k], deviations[k]);
+    powers.push_back(constant);
+  }
+  std::vector<double*> places = odd_powers(form);
+  for (std::size_t k = 0; k < count; ++k) *places[k] = powers[powers.size() - count + k].value;
+  Refit last;
+  return refit(form, data, rows, 20, last);
+}
+
 }  // namespace nalm::fitting

@@ -40,6 +40,10 @@ double description_length(const Form& form, double mse, std::size_t rows, const 
 // A whole number, simple fraction, multiple of pi or short decimal this close, unless one would be so by accident.
 std::optional<double> simple_number(double value, double tolerance);
 
+// Powers that are not multiples of 1/2 (of FitOptions::powers any) are numbers like the others: moves them to the least
+// squares, and rounds them to simple fractions where that is one by no accident. Their intervals are added to the list.
+bool polish_powers(Form& form, const Data& data, const Rows& rows, std::vector<FitConstant>& powers);
+
 struct SnappedNumbers {
   std::vector<FitConstant> constants;
   double mse = 0;

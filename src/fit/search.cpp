@@ -87,11 +87,11 @@ std::vector<Wave> ladder(const Data& data, Powers powers) {
     large.push_back({Kind::Factor, terms, 0, 0, 1, 8});
     for (const double power : target_powers) large.push_back({Kind::Factor, terms, 0, 0, power, 8});
   }
-  large.push_back({Kind::Ratio, 3, 3, 0, 1, 16});
-  large.push_back({Kind::Ratio, 4, 2, 0, 1, 16});
-  large.push_back({Kind::Ratio, 5, 3, 0, 1, 16});
-  large.push_back({Kind::Nested, 3, 0, 3, 1, 32});
-  large.push_back({Kind::Nested, 3, 0, 4, 1, 32});
+  large.push_back({Kind::Ratio, 3, 3, 0, 1, 8});
+  large.push_back({Kind::Ratio, 4, 2, 0, 1, 8});
+  large.push_back({Kind::Ratio, 5, 3, 0, 1, 8});
+  large.push_back({Kind::Nested, 3, 0, 3, 1, 16});
+  large.push_back({Kind::Nested, 3, 0, 4, 1, 16});
   return {products, small, medium, large};
 }
 
@@ -175,8 +175,8 @@ class Search {
       improve_best();
       const double length = result_.found.empty() ? best_length : result_.found[0].length;
       if (is_exact()) break;
-      // Larger stacks have nothing to add once one size up did not.
-      if (w >= 2 && best_length - length < 5) break;
+      // Larger stacks have nothing to add once one size up did not, and several restarts agree.
+      if (w >= 2 && best_length - length < 5 && agreeing() >= 3) break;
       best_length = length;
     }
     return std::move(result_);
@@ -259,7 +259,7 @@ class Search {
   Run picked_start(const Rung& rung, bool chance, Xoshiro& random) const {
     const bool ratio = rung.kind == Rung::Kind::Ratio;
     const Picked picked = ratio ? ratios_.pick(rung.terms, rung.below, chance, random)
-                                : pick(dictionary_, goals_.at(rung.power), rung.terms, chance, random);
+                                : pick(dictionary_, goals_.at(rung.power), rung.terms, chance, chance && random.unit() < 0.5, random);
     std::vector<PowerList> products;
     for (const std::size_t k : picked.plain) products.push_back(dictionary_.powers(k));
     for (const std::size_t k : picked.times_target) products.push_back(dictionary_.powers(k));
@@ -310,6 +310,15 @@ class Search {
     const std::size_t J = static_cast<std::size_t>(rung.inner), K = static_cast<std::size_t>(rung.terms);
     std::vector<std::vector<double>> weights(J, std::vector<double>(data_.inputs, 0.0));
     for (std::vector<double>& sum : weights) {
+      // Most often a plain sum or difference of two columns, in the units of the data.
+      if (data_.inputs > 1 && random.unit() < 0.7) {
+        const std::size_t a = random.below(data_.inputs);
+        const std::size_t b = (a + 1 + random.below(data_.inputs - 1)) % data_.inputs;
+        const double scale = std::max(data_.x_scale[a], data_.x_scale[b]);
+        sum[a] = data_.x_scale[a] / scale;
+        sum[b] = (random.unit() < 0.6 ? -1 : 1) * data_.x_scale[b] / scale;
+        continue;
+      }
       const std::size_t columns = 1 + random.below(std::min<std::size_t>(3, data_.inputs));
       for (std::size_t k = 0; k < columns; ++k) {
         sum[random.below(data_.inputs)] = random_sign(random) * random.between(0.5, 1.5);
@@ -322,7 +331,7 @@ class Search {
       const bool has_constant = random.unit() < 0.4;
       run.add(has_constant ? random_sign(random) * random.between(0.5, 1.5) : 0, false, has_constant);
     }
-    constexpr double powers[] = {1, 1, 1, -1, -1, 2, 0.5};
+    constexpr double powers[] = {1, 1, -1, -1, 2, 2, 0.5};
     const std::size_t choices = options_.powers == Powers::Integer ? 6 : 7;
     for (std::size_t j = 0; j < J; ++j) {
       for (std::size_t k = 0; k < K; ++k) {
@@ -562,6 +571,14 @@ class Search {
     Judge judge{data_, judgement_, options_.powers, options_.use};
     if (!judge.measure(form, found.mse, found.length)) return found;
     if (pruned) prune(judge, form, found.mse, found.length);
+    // Squares of sums can be turned like axes without changing their sum; written out there is only one way.
+    if (std::optional<Form> other = expanded(form)) {
+      double mse = 0, length = 0;
+      if (judge.measure(*other, mse, length)) {
+        prune(judge, *other, mse, length);
+        if (length < found.length) form = std::move(*other), found.mse = mse, found.length = length;
+      }
+    }
     found.key = key_of(form);
     found.form = std::move(form);
     return found;
@@ -587,6 +604,13 @@ class Search {
 
   bool is_exact() const {
     return !result_.found.empty() && result_.found[0].mse < rounding_level * rounding_level;
+  }
+
+  // Restarts that spell the best formula.
+  long agreeing() const {
+    if (result_.found.empty()) return 0;
+    return std::count_if(result_.restarts.begin(), result_.restarts.end(),
+                         [&](const Found& r) { return r.key == result_.found[0].key; });
   }
 
   // Small changes to the best formulas, as long as they help.

@@ -62,9 +62,10 @@ Model rounded(Model model) {
 bool refit_last_layer(Model& model, const Subset& rows, double y_scale, TrainedStack& result) {
   Model below = model;
   below.layers.pop_back();
-  const Result<std::vector<double>> outputs = predict(below, rows.x, Precision::Double);
+  const Result<std::vector<double>> outputs =
+      below.layers.empty() ? Result<std::vector<double>>(rows.x) : predict(below, rows.x, Precision::Double);
   if (!outputs) return false;
-  const Eigen::Index n = static_cast<Eigen::Index>(rows.y.size()), K = below.outputs();
+  const Eigen::Index n = static_cast<Eigen::Index>(rows.y.size()), K = model.layers.back().shape.inputs;
   Eigen::MatrixXd A(n, K + 1);
   Eigen::VectorXd b(n);
   for (Eigen::Index r = 0; r < n; ++r) {
@@ -86,6 +87,10 @@ bool refit_last_layer(Model& model, const Subset& rows, double y_scale, TrainedS
       } else {
         rest -= values(k) * A.col(k);
       }
+    }
+    if (columns.empty()) {
+      mse = rest.squaredNorm() / static_cast<double>(n);
+      return;
     }
     Eigen::MatrixXd part(n, static_cast<Eigen::Index>(columns.size()));
     for (std::size_t k = 0; k < columns.size(); ++k) part.col(static_cast<Eigen::Index>(k)) = A.col(columns[k]);

@@ -2,8 +2,9 @@
 //
 //   y_o = prod_i |x_i|^W_io * prod_i sign(x_i)^round(W_io),   W any real number
 //
-// The NRU-log without its bounds: squares, roots and higher powers are weights too. An input that is 0 makes the
-// product exactly 0 unless its power is 0.
+// The NRU-log without its bounds: squares, roots and higher powers are weights too. The sign counts where W rounds to
+// an odd number; halves, which could go either way, do not. An input that is 0 makes the product exactly 0 unless its
+// power is 0.
 //
 // Built in: that an output is a product of powers of inputs, with the sign that follows.
 #pragma once
@@ -14,17 +15,18 @@ namespace nalm {
 
 struct NruPower {
   static constexpr double pi = 3.14159265358979323846;
+  static constexpr std::string_view logarithm_formula = "ln|x|, and 0 for x = 0";
 
   static constexpr ParameterInfo parameters[] = {
       {"W", per_input_and_output, {Start::Kind::Nau}, {}, "the power of the input; 0 ignores it"},
   };
   static constexpr Quantity weights_info[] = {
       {"W", per_input_and_output, "W as it is"},
-      {"odd", per_input_and_output, "1 where W rounds to an odd number, else 0"},
+      {"odd", per_input_and_output, "1 where W rounds to an odd number, else 0; halves count as even"},
       {"used", per_input_and_output, "0 where W is 0, else 1"},
   };
   static constexpr Quantity steps[] = {
-      {"logarithm", per_input, nru::logarithm},
+      {"logarithm", per_input, logarithm_formula},
   };
 
   static Recipe recipe(Operation, int /*inputs*/) {
@@ -48,7 +50,7 @@ struct NruPower {
       .unusual_inputs =
           "NaN gives NaN, and so does an infinite input with W = 0; 0 gives 0 wherever its W is not 0, negative W "
           "included.",
-      .prepared = nru::logarithm,
+      .prepared = logarithm_formula,
       .parameters = parameters,
       .weights = weights_info,
       .steps = steps,
@@ -60,14 +62,19 @@ struct NruPower {
     const int n = s.inputs * s.outputs;
     for (int k = 0; k < n; ++k) {
       w[k] = p[k];
-      w[n + k] = negative(cos(pi * p[k]));  // the cosine is negative around odd numbers
+      w[n + k] = negative(cos(pi * p[k]) + half_is_even);  // the cosine is negative around odd numbers
       w[2 * n + k] = abs(sign(p[k]));
     }
   }
 
+  // The cosine of a half is 0 up to rounding, which differs between the precisions.
+  static constexpr double half_is_even = 1e-4;
+
+  static bool counts_sign(double power) { return std::cos(pi * power) + half_is_even < 0; }
+
   template <class T, class Shape>
   static void prepare(const Shape& s, const T* x, T* step) {
-    for (int i = 0; i < s.inputs; ++i) step[i] = log(max(nru::smallest, abs(x[i])));
+    for (int i = 0; i < s.inputs; ++i) step[i] = abs(sign(x[i])) * log(max(smallest<T>(), abs(x[i])));
   }
 
   template <class T, class Shape>
@@ -109,12 +116,21 @@ struct NruPower {
       const double w = r.snap(r.weight(i * r.outputs() + o), {-4, -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4}, "W");
       const bool whole = w == std::round(w);
       powers.push_back({whole ? r.x(i) : abs(r.x(i)), w});
-      if (!whole && std::cos(pi * w) < 0) signs *= sign(r.x(i));
+      if (!whole && counts_sign(w)) signs *= sign(r.x(i));
     }
     return product_of_powers(powers) * signs;
   }
 
  private:
+  // The smallest normal number, so that the logarithm is finite: of float where T is lanes of floats, else of double.
+  template <class T>
+  static constexpr double smallest() {
+    if constexpr (requires { T::count; }) {
+      if (sizeof(T) / T::count != sizeof(double)) return 1.17549435e-38;
+    }
+    return 2.2250738585072014e-308;
+  }
+
   // 1 or -1; 0 for an input that is 0, unless it does not take part. `odd` points at the weight of that name, and
   // `used` stands n behind it.
   template <class T>

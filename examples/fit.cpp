@@ -1,0 +1,28 @@
+// Makes a table with a little noise, finds the formula behind it, and uses the formula far outside of the table.
+#include <cmath>
+#include <cstdio>
+
+#include "nalm/fit.hpp"
+
+int main() {
+  // The time of a swing for pendulums of different lengths on different planets; the mass does not matter.
+  nalm::Table table;
+  table.columns = {"length", "gravity", "mass", "period"};
+  for (int k = 0; k < 200; ++k) {
+    const double length = 0.5 + 0.01 * k, gravity = 3 + std::fmod(k * 0.731, 9), mass = 1 + std::fmod(k * 0.377, 4);
+    const double error = 1e-3 * std::sin(1e4 * k);  // as good as noise
+    table.values.insert(table.values.end(), {length, gravity, mass, 2 * 3.14159265 * std::sqrt(length / gravity) + error});
+    ++table.rows;
+  }
+
+  const nalm::Result<nalm::Fit> fit = nalm::fit(table, {.target = "period"});
+  if (!fit) return std::fprintf(stderr, "%s\n", fit.error().message.c_str()), 2;
+  if (!fit->found) return std::printf("%s\n", fit->verdict.c_str()), 1;
+  const nalm::Candidate& best = fit->best();
+  std::printf("period = %s\n", nalm::print(best.formula).c_str());
+  std::printf("%s; %d of %d restarts agree\n", fit->verdict.c_str(), best.agreeing, fit->converged);
+
+  const std::string names[] = {"length", "gravity"};
+  const double long_one_on_the_moon[] = {67, 1.62};
+  std::printf("67 m on the moon: %.2f s\n", *nalm::evaluate(best.formula, names, long_one_on_the_moon));
+}
