@@ -229,7 +229,11 @@ Status conclude(Fit& fit, const Data& data, const FitOptions& options) {
     return Done{};
   }
   fit.probe = probe(fit.best().formula, data, options.seed);
-  const Result<double> difference = verification_error(fit.best().formula, fit.best().model, data, options.seed);
+  // The modules of the user's stack have terms that cancel in the formula, as in x*W + 1 - W.
+  std::optional<Expression> literal;
+  if (!options.stack.empty()) literal = literal_formula(fit.best().model, data.columns).outputs[0];
+  const Result<double> difference = verification_error(fit.best().formula, fit.best().model, data, options.seed,
+                                                       literal ? &*literal : nullptr);
   if (!difference) return difference.error();
   fit.verification_error = *difference;
   fit.verified = *difference <= largest_verification_error;

@@ -152,10 +152,9 @@ TrainedStack finished(const Model& trained, const Data& data, const Subset& rows
   model.columns = data.columns;
   // What the weights mean, if that is what they compute; otherwise every detail.
   result.formula = ideal_formula(model, data.columns).outputs[0];
-  const Result<double> difference = verification_error(result.formula, model, data, 1);
-  if (!difference || *difference > largest_verification_error) {
-    result.formula = literal_formula(model, data.columns).outputs[0];
-  }
+  const Expression literal = literal_formula(model, data.columns).outputs[0];
+  const Result<double> difference = verification_error(result.formula, model, data, 1, &literal);
+  if (!difference || *difference > largest_verification_error) result.formula = literal;
   result.model = std::move(model);
   return result;
 }

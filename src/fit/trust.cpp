@@ -206,7 +206,8 @@ FitProbe probe(const Expression& formula, const Data& data, std::uint64_t seed) 
   return result;
 }
 
-Result<double> verification_error(const Expression& formula, const Model& model, const Data& data, std::uint64_t seed) {
+Result<double> verification_error(const Expression& formula, const Model& model, const Data& data, std::uint64_t seed,
+                                  const Expression* with_all_terms) {
   const Result<Expression> read = parse_expression(print(formula));
   if (!read) return Error{"the printed formula cannot be read: " + read.error().message};
   const Box box = box_of(data);
@@ -223,7 +224,8 @@ Result<double> verification_error(const Expression& formula, const Model& model,
       const double difference = std::fabs(found[k] - (*expected)[k]);
       if (difference <= 1e-15 * std::fabs(found[k])) continue;
       const Result<ScaledValue> scaled =
-          evaluate_with_scale(*read, data.columns, std::span<const double>(rows[k], data.inputs));
+          evaluate_with_scale(with_all_terms ? *with_all_terms : *read, data.columns,
+                              std::span<const double>(rows[k], data.inputs));
       if (!scaled) return scaled.error();
       const double relative = difference / scaled->scale;
       worst = std::isnan(relative) ? std::numeric_limits<double>::infinity() : std::max(worst, relative);

@@ -18,8 +18,10 @@ std::vector<double> predictions(const Expression& formula, const Data& data);
 FitProbe probe(const Expression& formula, const Data& data, std::uint64_t seed);
 
 // Prints and reads the formula, and compares with the model on all rows and on points of the wider box. Gives the
-// largest difference relative to the sum of the magnitudes of the terms.
-Result<double> verification_error(const Expression& formula, const Model& model, const Data& data, std::uint64_t seed);
+// largest difference relative to the sum of the magnitudes of the terms: of the formula, or of another expression that
+// has them all, such as the literal formula of a model that computes x*W + 1 - W.
+Result<double> verification_error(const Expression& formula, const Model& model, const Data& data, std::uint64_t seed,
+                                  const Expression* with_all_terms = nullptr);
 inline constexpr double largest_verification_error = 1e-12;
 
 // The column, or "the prediction", along which neighbouring rows have similar errors, as they never do by chance; empty

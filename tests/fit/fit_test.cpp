@@ -133,7 +133,6 @@ TEST(Fit, GivesItsNumbersInTheOrderOfTheFormulaWithErrorBars) {
 }
 
 TEST(Fit, FindsAMagnitude) {
-  GTEST_SKIP() << "bug: sqrt(a^2) is dissolved to a, so that only b*sqrt(a^2 + 5.9e-19) is left to be found";
   const Table table =
       table_of({{"a", -3, 3}, {"b", 1, 4}}, 150, 77, [](const double* x, Xoshiro&) { return std::fabs(x[0]) * x[1]; });
   const Fit fit = fitted(table);
@@ -141,7 +140,6 @@ TEST(Fit, FindsAMagnitude) {
 }
 
 TEST(Fit, VerifiesFormulasOfTinyNumbers) {
-  GTEST_SKIP() << "bug: layers of powers take 1.2e-38 for whatever is smaller, so that the model is another formula";
   const Table columns =
       table_of({{"a", 1e-50, 3e-50}, {"b", 1, 2}}, 150, 77, [](const double* x, Xoshiro&) { return x[0] * x[1]; });
   const Table target = table_of({{"a", 1, 3}, {"b", 1, 4}}, 150, 77,
@@ -316,12 +314,10 @@ TEST(Fit, TrainsTheStackItIsGiven) {
 }
 
 TEST(Fit, TrainsAStackWhoseNumbersAreAllSimple) {
-  GTEST_SKIP() << "bug: crashes in refit_last_layer, which solves for no numbers once all of them are rounded";
   EXPECT_EQ(text_of(fitted(product_table(), {.stack = "NMU:1"})), "a*b");
 }
 
 TEST(Fit, TrainsAStackOfOneLinearLayer) {
-  GTEST_SKIP() << "bug: refit_last_layer predicts with the layers below, and there are none: no finite error, ever";
   const Table table = table_of({{"a", 1, 2}, {"b", 1, 2}}, 100, 15, [](const double* x, Xoshiro& random) {
     return 3.217 * x[0] - 1.113 * x[1] + 0.01 * random.gaussian();
   });

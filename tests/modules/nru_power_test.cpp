@@ -68,13 +68,11 @@ std::vector<bool> signs_of_halves(Precision precision) {
   return negative;
 }
 
-TEST(NruPower, HalvesHaveTheSignOfTheWholePowerNearerToZero) {
-  EXPECT_EQ(signs_of_halves(Precision::Double),
-            (std::vector<bool>{false, false, true, true, false, false, true, true, false, false}));
+TEST(NruPower, HalvesDoNotCountTheSign) {
+  EXPECT_EQ(signs_of_halves(Precision::Double), std::vector<bool>(10, false));
 }
 
 TEST(NruPower, HalvesHaveTheSameSignInFloat) {
-  GTEST_SKIP() << "bug: cos(pi*W) of a half is a trifle of either sign, another one in float than in double";
   EXPECT_EQ(signs_of_halves(Precision::Float), signs_of_halves(Precision::Double));
 }
 
@@ -91,7 +89,6 @@ TEST(NruPower, ZeroGivesZeroWhereverItTakesPart) {
 }
 
 TEST(NruPower, ZeroGivesZeroForLargeNegativePowersToo) {
-  GTEST_SKIP() << "bug: the power overflows before it is multiplied by 0, and infinity times 0 is NaN";
   EXPECT_EQ(output_of(nru_power({-2, 1}), {0, 3}, Precision::Float), 0);
   EXPECT_EQ(output_of(nru_power({-9}), {0}, Precision::Double), 0);
 }
@@ -124,7 +121,7 @@ TEST(NruPower, SpellsProductsQuotientsAndRoots) {
   EXPECT_EQ(spelled({0.9996, -3.0004}), "x1/x2^3");
   EXPECT_EQ(spelled({-1, 0.0004}), "1/x1");
   EXPECT_EQ(spelled({0, 0}), "1");
-  EXPECT_EQ(spelled({0.5, -1.5}), "abs(x1)^0.5/abs(x2)^1.5*sign(x2)");
+  EXPECT_EQ(spelled({0.5, -1.5}), "abs(x1)^0.5/abs(x2)^1.5");
   EXPECT_TRUE(ideal_formula(nru_power({0.5, -2}), {}).discrete);
 }
 
