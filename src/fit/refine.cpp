@@ -223,7 +223,9 @@ void consider_fractions(double value, double unit, double rarity, double toleran
     if (p == 0 || std::fabs(p) > 1000 || std::gcd(static_cast<int>(p), q) != 1) continue;
     // As the printer writes it, and the parser reads it: p*unit/q, or p/(q*pi) for parts of pi.
     const double candidate = unit == 1 ? p / q : unit > 1 ? p * unit / q : p / (q * (1 / unit));
-    const double density = fractions * std::max(1.0, std::fabs(value / unit)) * rarity;
+    // 1, 2 and 1/2 stand in more formulas than all other numbers together.
+    const bool usual = unit == 1 && (std::fabs(p) == 1 || p == 2 || p == -2) && q <= 2;
+    const double density = fractions * std::max(1.0, std::fabs(value / unit)) * rarity * (usual ? 0.3 : 1);
     if (std::fabs(candidate - value) <= tolerance && density < best.density) best = {candidate, density};
   }
 }
