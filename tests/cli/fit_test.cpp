@@ -1,0 +1,140 @@
+// nalm fit and nalm predict: what people see, exit codes, exports, bad input, Ctrl-C.
+#include <cmath>
+#include <fstream>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "base/random.hpp"
+#include "cli/program.hpp"
+
+namespace nalm {
+namespace {
+
+class FitCli : public ProgramTest {
+ protected:
+  void write(const std::string& name, const std::string& text) { std::ofstream(folder_ / name) << text; }
+
+  // y = a*b + c, with columns a, b, c and y.
+  void write_table(const std::string& name, int rows, double noise = 0) {
+    Xoshiro random(7);
+    std::ofstream file(folder_ / name);
+    file << "a,b,c,y\n";
+    file.precision(17);
+    for (int k = 0; k < rows; ++k) {
+      const double a = random.between(1, 5), b = random.between(-3, 3), c = random.between(1, 4);
+      file << a << "," << b << "," << c << "," << a * b + c + noise * random.gaussian() << "\n";
+    }
+  }
+};
+
+TEST_F(FitCli, PrintsTheFormulaAndWhyToTrustIt) {
+  write_table("data.csv", 150);
+  const Outcome run = program("fit data.csv --target y");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_TRUE(run.out.starts_with("y = a*b + c\n")) << run.out;
+  for (const char* part :
+       {"gives every row to rounding", "held out", "outside", "restarts that converged spell this formula",
+        "The printed formula is the model", "--seed 1"}) {
+    EXPECT_TRUE(contains(run.out, part)) << part << "\n" << run.out;
+  }
+}
+
+TEST_F(FitCli, ExportsStandAloneOnStandardOutput) {
+  write_table("data.csv", 100);
+  EXPECT_EQ(program("fit data.csv --target y --format text").out, "y = a*b + c\n");
+  EXPECT_EQ(program("fit data.csv --target y --format spreadsheet").out, "=A2*B2+C2\n");
+  EXPECT_TRUE(contains(program("fit data.csv --target y --format python").out, "def y(a, b, c):"));
+  EXPECT_TRUE(contains(program("fit data.csv --target y --format c").out, "double y(double a, double b, double c)"));
+  expect_refused(program("fit data.csv --target y --format french --quiet"), {"french", "latex"});
+}
+
+TEST_F(FitCli, AModelFilePredictsByTheNamesOfColumns) {
+  write_table("data.csv", 100);
+  ASSERT_EQ(program("fit data.csv --target y --format json -o model.json").exit_code, 0);
+  const nlohmann::json model = nlohmann::json::parse(text_of(folder_ / "model.json"));
+  EXPECT_EQ(model["formula"], "a*b + c");
+  EXPECT_EQ(model["fit"]["found"], true);
+  write("new.csv", "c,b,other,a\n1,2,9,3\n10,-1,9,4\n");
+  const Outcome run = program("predict model.json new.csv");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.out, "y\n7\n6\n");
+  EXPECT_EQ(program("predict model.json new.csv --append").out, "c,b,other,a,y\n1,2,9,3,7\n10,-1,9,4,6\n");
+  EXPECT_TRUE(contains(program("predict model.json data.csv").err, "root mean squared error"));
+  write("less.csv", "a,b\n1,2\n");
+  expect_refused(program("predict model.json less.csv"), {"less.csv", "\"c\"", "a, b"});
+  expect_refused(program("predict '" NALM_SOURCE_DIR "/examples/momentum.json' new.csv"), {"no formula"});
+}
+
+TEST_F(FitCli, SaysNoWhereNothingFitsAndWritesNothing) {
+  Xoshiro random(3);
+  std::ofstream file(folder_ / "noise.csv");
+  file << "a,b,y\n";
+  for (int k = 0; k < 80; ++k) file << random.unit() << "," << random.unit() << "," << random.gaussian() << "\n";
+  file.close();
+  write("kept.json", "something better");
+  const Outcome run = program("fit noise.csv --target y --format json -o kept.json");
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_TRUE(run.out.starts_with("No formula found")) << run.out;
+  EXPECT_EQ(text_of(folder_ / "kept.json"), "something better");
+}
+
+TEST_F(FitCli, JudgesAFormulaOfTheUsers) {
+  write_table("data.csv", 100, 0.05);
+  const Outcome right = program("fit data.csv --target y --score 'a*b + c'");
+  EXPECT_EQ(right.exit_code, 0) << right.out;
+  const Outcome wrong = program("fit data.csv --target y --score 'a*b'");
+  EXPECT_EQ(wrong.exit_code, 1) << wrong.out;
+  expect_refused(program("fit data.csv --target y --score 'a*d' --quiet"), {"\"d\"", "a, b, c"});
+  expect_refused(program("fit data.csv --target y --score 'a*' --quiet"), {"--score", "column 3"});
+}
+
+TEST_F(FitCli, TrainsOnlyTheStackThatIsNamed) {
+  Xoshiro random(5);
+  std::ofstream file(folder_ / "sum.csv");
+  file.precision(17);
+  file << "a,b,y\n";
+  for (int k = 0; k < 80; ++k) {
+    const double a = random.between(1, 3), b = random.between(1, 3);
+    file << a << "," << b << "," << a - b << "\n";
+  }
+  file.close();
+  const Outcome run = program("fit sum.csv --target y --model NAU:1");
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+  EXPECT_TRUE(run.out.starts_with("y = a - b\n")) << run.out;
+  expect_refused(program("fit sum.csv --target y --model NAX:1 --quiet"), {"NAX"});
+}
+
+TEST_F(FitCli, BadInputGetsOneSentence) {
+  write_table("data.csv", 50);
+  expect_refused(program("fit data.csv --target z --quiet"), {"\"z\"", "a, b, c, y"});
+  expect_refused(program("fit missing.csv --target y --quiet"), {"missing.csv"});
+  expect_refused(program("fit data.csv --quiet"), {"--target"});
+  expect_refused(program("fit data.csv --target y --inputs a,q --quiet"), {"\"q\""});
+  expect_refused(program("fit data.csv --target y -o /no/such/folder/x --quiet"), {"/no/such/folder/x"});
+  write("text.csv", "a,b,y\n1,2,3\n1,two,3\n");
+  expect_refused(program("fit text.csv --target y --quiet"), {"line 3", "column 2", "two"});
+  std::string rows;
+  for (int k = 0; k < 20; ++k) rows += std::to_string(k) + "," + std::to_string(k * k % 7) + ",5\n";
+  write("constant.csv", "a,b,y\n" + rows);
+  expect_refused(program("fit constant.csv --target y --quiet"), {"\"y\" is 5 in every row"});
+}
+
+TEST_F(FitCli, SameSeedSameTextForAnyNumberOfThreads) {
+  write_table("data.csv", 120, 0.05);
+  const auto without_time = [](std::string text) { return text.substr(0, text.rfind("\n\n")); };
+  const std::string one = without_time(program("fit data.csv --target y --threads 1 --seed 3").out);
+  EXPECT_EQ(without_time(program("fit data.csv --target y --threads 3 --seed 3").out), one);
+  EXPECT_EQ(without_time(program("fit data.csv --target y --seed 3", "NALM_SIMD=scalar").out), one);
+}
+
+TEST_F(FitCli, CtrlCEndsWithTheBestSoFar) {
+  write_table("data.csv", 3000, 0.3);
+  const Outcome run = program("fit data.csv --target y --threads 1 --quiet > got & sleep 0.6; kill -INT $!; wait $!");
+  const std::string got = text_of(folder_ / "got");
+  EXPECT_TRUE(run.exit_code == 130 || run.exit_code == 0) << run.exit_code << run.err;  // 0: it was faster
+  EXPECT_TRUE(contains(got, "The best") || contains(got, "y = ") || contains(run.err, "stopped")) << got << run.err;
+}
+
+}  // namespace
+}  // namespace nalm
