@@ -11,7 +11,8 @@ int main() {
   for (int k = 0; k < 200; ++k) {
     const double length = 0.5 + 0.01 * k, gravity = 3 + std::fmod(k * 0.731, 9), mass = 1 + std::fmod(k * 0.377, 4);
     const double error = 1e-3 * std::sin(1e4 * k);  // as good as noise
-    table.values.insert(table.values.end(), {length, gravity, mass, 2 * 3.14159265 * std::sqrt(length / gravity) + error});
+    table.values.insert(table.values.end(),
+                        {length, gravity, mass, 2 * 3.14159265 * std::sqrt(length / gravity) + error});
     ++table.rows;
   }
 

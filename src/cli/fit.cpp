@@ -33,8 +33,9 @@ std::vector<std::string> split(const std::string& text) {
 }
 
 std::string quoted(const std::string& word) {
-  const bool plain = !word.empty() && word.find_first_not_of(
-                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=") == std::string::npos;
+  const bool plain = !word.empty() &&
+                     word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=") ==
+                         std::string::npos;
   if (plain) return word;
   std::string result = "'";
   for (const char c : word) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -66,11 +67,9 @@ std::string describe(const FitConstant& c) {
   const double half = (c.high - c.low) / 2;
   const double size = std::max(std::fabs(c.estimate), 1e-300);
   const int digits = half > 0 ? std::clamp(static_cast<int>(std::ceil(std::log10(size / half))) + 2, 2, 15) : 15;
-  const std::string interval = half > 1e-12 * size
-                                   ? fmt::format("{:.{}g} ± {:.2g}", c.estimate, digits, half)
-                                   : fmt::format("{:.12g} to rounding", c.estimate);
-  return c.snapped ? fmt::format("{}, fitted {}", print(Expression(c.value)), interval)
-                   : fmt::format("{}", interval);
+  const std::string interval = half > 1e-12 * size ? fmt::format("{:.{}g} ± {:.2g}", c.estimate, digits, half)
+                                                   : fmt::format("{:.12g} to rounding", c.estimate);
+  return c.snapped ? fmt::format("{}, fitted {}", print(Expression(c.value)), interval) : fmt::format("{}", interval);
 }
 
 std::string probe_text(const FitProbe& probe) {
@@ -95,7 +94,8 @@ std::string summary(const Fit& fit, const Options& o) {
     text += fmt::format("{}{}.\nThe best was: {}\n", static_cast<char>(std::toupper(fit.verdict[0])),
                         fit.verdict.substr(1), print(best.formula));
   }
-  text += fmt::format("\n  {:<10} {:>8}   {:>9}   {:>16}   {:>9}\n", "rows", "number", "rmse", "of the deviation", "largest");
+  text += fmt::format("\n  {:<10} {:>8}   {:>9}   {:>16}   {:>9}\n", "rows", "number", "rmse", "of the deviation",
+                      "largest");
   add_error_line(text, "training", best.train);
   add_error_line(text, "held out", best.held_out);
   add_error_line(text, "outside", best.outside);
@@ -111,14 +111,16 @@ std::string summary(const Fit& fit, const Options& o) {
   if (o.score.empty()) {
     text += fmt::format("Agreement  {} of {} restarts that converged spell this formula ({} restarts in all)\n",
                         best.agreeing, fit.converged, fit.restarts);
-    text += fmt::format("The printed formula is {}the model: largest difference {:.2g} on {} rows and {} points outside\n",
-                        fit.verified ? "" : "NOT ", fit.verification_error, fit.rows, fit.probe.points);
+    text +=
+        fmt::format("The printed formula is {}the model: largest difference {:.2g} on {} rows and {} points outside\n",
+                    fit.verified ? "" : "NOT ", fit.verification_error, fit.rows, fit.probe.points);
   }
   if (fit.candidates.size() > 1) {
     text += "\nAlternatives\n  size   error        formula\n";
     for (std::size_t k = 0; k < fit.candidates.size(); ++k) {
       const Candidate& c = fit.candidates[k];
-      text += fmt::format("  {:>4}   {:<9.3g} {}  {}\n", c.size, c.train.rmse, k == fit.chosen ? "*" : " ", print(c.formula));
+      text += fmt::format("  {:>4}   {:<9.3g} {}  {}\n", c.size, c.train.rmse, k == fit.chosen ? "*" : " ",
+                          print(c.formula));
     }
   }
   for (const std::string& note : fit.notes) text += fmt::format("Note: {}.\n", note);

@@ -56,7 +56,8 @@ int run_predict(const Options& o) {
     for (std::size_t k = 0; k < used.size(); ++k) values[k] = table->at(r, position[k]);
     const Result<double> y = evaluate(*formula, used, values);
     if (!y) return fail(y.error());
-    for (std::size_t c = 0; o.append && c < table->columns.size(); ++c) fmt::format_to(out, "{:.17g},", table->at(r, c));
+    for (std::size_t c = 0; o.append && c < table->columns.size(); ++c)
+      fmt::format_to(out, "{:.17g},", table->at(r, c));
     if (std::isnan(*y)) {
       fmt::format_to(out, "nan\n");
     } else {
@@ -67,7 +68,8 @@ int run_predict(const Options& o) {
       squares += error * error;
     }
   }
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) return fail({"the output could not be written."});
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
+    return fail({"the output could not be written."});
   if (known != table->columns.end()) {
     fmt::print(stderr, "The table has the target \"{}\": root mean squared error {:.3g} on {} rows.\n", *known,
                std::sqrt(squares / static_cast<double>(table->rows)), table->rows);

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include <Eigen/Dense>
 #include <fmt/format.h>
+#include <Eigen/Dense>
 
 #include "fit/climb.hpp"
 #include "fit/trust.hpp"
@@ -60,7 +60,8 @@ void try_out(Condition& condition, const Data& data, const Rows& rows) {
   const Sides sides = split(rows, condition);
   const std::size_t fewest = std::max<std::size_t>(data.inputs + 3, rows.size() / 20);
   if (sides.low.size() < fewest || sides.high.size() < fewest) return;
-  condition.mse = (left_by_a_line(data, sides.low) + left_by_a_line(data, sides.high)) / static_cast<double>(rows.size());
+  condition.mse =
+      (left_by_a_line(data, sides.low) + left_by_a_line(data, sides.high)) / static_cast<double>(rows.size());
 }
 
 // Where two columns can be equal, the comparison is moved halfway to the next value, so that no row lies on it.
@@ -173,7 +174,8 @@ bool fit_side(const Data& data, const Rows& rows, std::vector<double>& factors, 
                                            ? std::optional<double>(0.0)
                                            : simple_number(mean, std::max(2.6 * deviation, 1e-9 * std::fabs(mean)));
   factors.back() = simple.value_or(mean);
-  std::vector<FitConstant> flat_constants{{factors.back(), mean, mean - 2.6 * deviation, mean + 2.6 * deviation, simple.has_value()}};
+  std::vector<FitConstant> flat_constants{
+      {factors.back(), mean, mean - 2.6 * deviation, mean + 2.6 * deviation, simple.has_value()}};
 
   Form form = line(data);
   double mse = 0, form_length = 0;
@@ -210,8 +212,7 @@ Model layers_of(const Condition& condition, const std::vector<double>& low, cons
   W.insert(W.end(), {-condition.limit, low.back() - high.back(), high.back(), factor ? 0.0 : 1.0});
   add("Linear", n, 4, std::move(W));
   add("NRU-power", 4, 5, {1, 2, 0, 0, 0, /* D */ 0, 0, 1, 0, 0, /* H */ 0, 0, 0, 1, 0, /* M */ 0, 0, 0, 0, 1});
-  add("NRU-power", 5, 3,
-      {/* S */ 0, 1, 0, /* S^2 */ 0, -0.5, 0, /* D */ 1, 1, 0, /* H */ 0, 0, 1, /* M */ 1, 1, 1});
+  add("NRU-power", 5, 3, {/* S */ 0, 1, 0, /* S^2 */ 0, -0.5, 0, /* D */ 1, 1, 0, /* H */ 0, 0, 1, /* M */ 1, 1, 1});
   add("Linear", 3, 1, {0.5, -0.5, 1, 0});
   model.columns = data.columns;
   return model;

@@ -89,7 +89,8 @@ void split(Data& data, std::uint64_t seed) {
   const double n = static_cast<double>(data.rows);
   if (data.rows >= 2 * fewest_rows) {
     const std::vector<double> distance = distance_from_the_middle(data);
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return distance[a] > distance[b]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return distance[a] > distance[b]; });
     const auto outside = static_cast<std::size_t>(std::lround(outside_share * n));
     for (std::size_t k = 0; k < outside; ++k) data.set_of_row[order[k]] = FitRow::Outside;
     order.erase(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(outside));
@@ -168,14 +169,15 @@ Result<Data> prepare(const Table& table, const FitOptions& options) {
       bool same = true;
       for (std::size_t r = 0; same && r < table.rows; ++r) same = table.at(r, c) == table.at(r, other);
       if (same) {
-        return Error{fmt::format("the columns \"{}\" and \"{}\" are equal in every row, so no formula could tell them "
-                                 "apart; leave one out with --inputs.",
-                                 table.columns[other], table.columns[c])};
+        return Error{
+            fmt::format("the columns \"{}\" and \"{}\" are equal in every row, so no formula could tell them "
+                        "apart; leave one out with --inputs.",
+                        table.columns[other], table.columns[c])};
       }
     }
     if (!varies) {
-      data.notes.push_back(fmt::format("the column \"{}\" is {} in every row and was left out", table.columns[c],
-                                       table.at(0, c)));
+      data.notes.push_back(
+          fmt::format("the column \"{}\" is {} in every row and was left out", table.columns[c], table.at(0, c)));
       continue;
     }
     kept.push_back(c);

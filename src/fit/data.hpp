@@ -24,7 +24,7 @@ struct Data {
   std::vector<double> x_scale;
   double y_scale = 1;
   std::vector<bool> negative;  // columns with negative values
-  double y_deviation = 1;  // standard deviation of the target, all rows
+  double y_deviation = 1;      // standard deviation of the target, all rows
 
   std::vector<std::string> notes;  // columns that were left out, and why
 

@@ -274,7 +274,8 @@ Picked pick(const Dictionary& dictionary, const Goal& goal, int count, bool chan
   picked.constant = factors(0);
   picked.plain = taken;
   picked.unexplained = pursuit.unexplained();
-  for (std::size_t t = 0; t < taken.size(); ++t) picked.plain_factors.push_back(factors(static_cast<Eigen::Index>(t) + 1));
+  for (std::size_t t = 0; t < taken.size(); ++t)
+    picked.plain_factors.push_back(factors(static_cast<Eigen::Index>(t) + 1));
   return picked;
 }
 

@@ -84,7 +84,8 @@ void measure(Candidate& c, const Data& data) {
 
 // The best by description length, and the smallest for every error: what a reader wants to compare.
 std::vector<Found> finalists_of(const std::vector<Found>& found) {
-  std::vector<Found> result(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(std::min(found.size(), most_finalists / 2)));
+  std::vector<Found> result(found.begin(),
+                            found.begin() + static_cast<std::ptrdiff_t>(std::min(found.size(), most_finalists / 2)));
   std::vector<const Found*> by_size;
   for (const Found& f : found) by_size.push_back(&f);
   std::stable_sort(by_size.begin(), by_size.end(), [](const Found* a, const Found* b) {
@@ -137,14 +138,15 @@ void judge(Fit& fit, const Data& data) {
   const Candidate& best = fit.best();
   const double train = best.train.relative;
   const double unseen = std::max(best.held_out.relative, best.outside.relative);
-  const auto free = std::count_if(best.constants.begin(), best.constants.end(), [](const FitConstant& c) { return !c.snapped; });
+  const auto free =
+      std::count_if(best.constants.begin(), best.constants.end(), [](const FitConstant& c) { return !c.snapped; });
   const auto no = [&](const std::string& why) { fit.verdict = "no formula found: " + why; };
   if (!(train < 0.6) || !(best.held_out.relative < 0.75)) {
     return no(fmt::format("the best one leaves {} of the target's deviation unexplained", percent(train)));
   }
   if (fit.restarts > 0 && free > 3 && best.agreeing < 2) {
-    return no(fmt::format("the best one has {} constants and an error of {}, and no two of {} restarts agree on it", free,
-                          percent(train), fit.restarts));
+    return no(fmt::format("the best one has {} constants and an error of {}, and no two of {} restarts agree on it",
+                          free, percent(train), fit.restarts));
   }
   if (train < 1e-7 && unseen < std::max(30 * train, 1e-10)) {
     fit.found = true;
@@ -152,14 +154,17 @@ void judge(Fit& fit, const Data& data) {
     return;
   }
   // Few rows scatter more.
-  const auto allowed = [&](std::size_t rows, double factor) { return factor + 4 / std::sqrt(std::max<double>(1, static_cast<double>(rows))); };
+  const auto allowed = [&](std::size_t rows, double factor) {
+    return factor + 4 / std::sqrt(std::max<double>(1, static_cast<double>(rows)));
+  };
   if (best.held_out.rows > 0 && best.held_out.relative > allowed(best.held_out.rows, 1.4) * train) {
     return no(fmt::format("the best one has an error of {} on the rows it was fitted to, but {} on others",
                           percent(train), percent(best.held_out.relative)));
   }
   if (best.outside.rows > 0 && best.outside.relative > allowed(best.outside.rows, 2) * train) {
-    return no(fmt::format("the best one has an error of {} on the rows it was fitted to, but {} at the edge of the data",
-                          percent(train), percent(best.outside.relative)));
+    return no(
+        fmt::format("the best one has an error of {} on the rows it was fitted to, but {} at the edge of the data",
+                    percent(train), percent(best.outside.relative)));
   }
   if (const std::string along = pattern_in_errors(best.formula, data); !along.empty()) {
     return no(fmt::format("the errors of the best one ({} of the target's deviation) are no noise, they follow {}",
@@ -232,8 +237,8 @@ Status conclude(Fit& fit, const Data& data, const FitOptions& options) {
   // The modules of the user's stack have terms that cancel in the formula, as in x*W + 1 - W.
   std::optional<Expression> literal;
   if (!options.stack.empty()) literal = literal_formula(fit.best().model, data.columns).outputs[0];
-  const Result<double> difference = verification_error(fit.best().formula, fit.best().model, data, options.seed,
-                                                       literal ? &*literal : nullptr);
+  const Result<double> difference =
+      verification_error(fit.best().formula, fit.best().model, data, options.seed, literal ? &*literal : nullptr);
   if (!difference) return difference.error();
   fit.verification_error = *difference;
   fit.verified = *difference <= largest_verification_error;
@@ -286,12 +291,11 @@ void fit_ladder(Fit& fit, const Data& data, const FitOptions& options, const Fit
   if (!exact) add_comparison(finalists, data, options);
   for (Finalist& f : finalists) {
     if (f.key.empty()) continue;
-    f.candidate.agreeing = static_cast<int>(std::count_if(found.restarts.begin(), found.restarts.end(),
-                                                          [&](const Found& r) { return r.key == f.key; }));
+    f.candidate.agreeing = static_cast<int>(
+        std::count_if(found.restarts.begin(), found.restarts.end(), [&](const Found& r) { return r.key == f.key; }));
   }
-  const Finalist& best = *std::min_element(finalists.begin(), finalists.end(), [](const Finalist& a, const Finalist& b) {
-    return a.length < b.length;
-  });
+  const Finalist& best = *std::min_element(finalists.begin(), finalists.end(),
+                                           [](const Finalist& a, const Finalist& b) { return a.length < b.length; });
   const auto as_found = std::find_if(chosen.begin(), chosen.end(), [&](const Found& f) { return f.key == best.key; });
   if (as_found == chosen.end()) {
     fit.converged = 1;  // a comparison, of which there is only one try

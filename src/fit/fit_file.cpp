@@ -36,7 +36,8 @@ const char* name_of_set(FitRow set) {
 // Evenly spread rows; a picture does not need more.
 Json points_json(const Fit& fit, const Table& table) {
   const auto position = [&](const std::string& name) {
-    return static_cast<std::size_t>(std::find(table.columns.begin(), table.columns.end(), name) - table.columns.begin());
+    return static_cast<std::size_t>(std::find(table.columns.begin(), table.columns.end(), name) -
+                                    table.columns.begin());
   };
   const std::vector<std::string> used = variables(fit.best().formula);
   Json points{{"set", Json::array()}, {"target", Json::array()}, {"predicted", Json::array()}};

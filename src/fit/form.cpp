@@ -17,7 +17,9 @@ namespace {
 PowerList no_powers(std::size_t columns) { return PowerList(columns, 0.0); }
 
 // Larger powers of earlier columns first, the constant last.
-bool comes_before(const PowerList& a, const PowerList& b) { return std::lexicographical_compare(b.begin(), b.end(), a.begin(), a.end()); }
+bool comes_before(const PowerList& a, const PowerList& b) {
+  return std::lexicographical_compare(b.begin(), b.end(), a.begin(), a.end());
+}
 
 void merge_equal_terms(InnerSum& sum) {
   std::stable_sort(sum.terms.begin(), sum.terms.end(),
@@ -151,7 +153,8 @@ void tidy_sums(Form& form) {
   }
   for (Product& product : form.products) {
     std::vector<double> power_of(kept.size(), 0.0);
-    for (const auto& [s, power] : product.sums) power_of[static_cast<std::size_t>(renamed[static_cast<std::size_t>(s)])] += power;
+    for (const auto& [s, power] : product.sums)
+      power_of[static_cast<std::size_t>(renamed[static_cast<std::size_t>(s)])] += power;
     product.sums.clear();
     for (std::size_t k = 0; k < kept.size(); ++k) {
       if (power_of[k] != 0) product.sums.push_back({static_cast<int>(k), power_of[k]});
@@ -316,8 +319,9 @@ std::optional<Form> with_a_square(const Form& form) {
         for (std::size_t m = 0; m < p.size(); ++m) {
           if (m != i && m != j && m != k) rest.push_back(p[m]);
         }
-        rest.insert(rest.begin(), Product{{a, true}, PowerList(first.size(), 0.0),
-                                          {{static_cast<int>(result.sums.size()) - 1, 2.0}}});
+        rest.insert(
+            rest.begin(),
+            Product{{a, true}, PowerList(first.size(), 0.0), {{static_cast<int>(result.sums.size()) - 1, 2.0}}});
         result.products = std::move(rest);
         return result;
       }
@@ -595,7 +599,8 @@ Model to_model(const Form& form, const std::vector<std::string>& columns) {
   if (!all_plain) layers.add("NRU-power", n, static_cast<int>(K), transposed(monomials, inputs));
   if (form.sums.empty()) {
     std::vector<double> W(K + 1, 0.0);
-    for (const Product& p : products) W[static_cast<std::size_t>(monomial_index(monomials, p.powers))] += p.coefficient.value;
+    for (const Product& p : products)
+      W[static_cast<std::size_t>(monomial_index(monomials, p.powers))] += p.coefficient.value;
     W[K] = offset;
     layers.add("Linear", static_cast<int>(K), 1, W);
   } else {

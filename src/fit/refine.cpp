@@ -7,8 +7,8 @@
 #include <numeric>
 #include <optional>
 
-#include <Eigen/Dense>
 #include <fmt/format.h>
+#include <Eigen/Dense>
 
 #include "fit/tape.hpp"
 
@@ -169,7 +169,9 @@ namespace {
 
 double cost_of_power(double power) {
   if (power == 1) return 0;
-  return (power < 0 ? 0.5 : 0) + (is_whole(power) ? 0.7 * (std::fabs(power) - 1) : is_whole(2 * power) ? 1.2 + 0.7 * std::fabs(power) : 6);
+  return (power < 0 ? 0.5 : 0) + (is_whole(power)       ? 0.7 * (std::fabs(power) - 1)
+                                  : is_whole(2 * power) ? 1.2 + 0.7 * std::fabs(power)
+                                                        : 6);
 }
 
 double cost_of_powers(const PowerList& powers) {
@@ -195,7 +197,8 @@ double description_length(const Form& form, double mse, std::size_t rows, const 
     for (const auto& [sum, power] : product.sums) cost += 1 + cost_of_power(power);
   }
   for (const InnerSum& sum : form.sums) {
-    for (const Term& term : sum.terms) cost += 1.5 + cost_of_powers(term.powers) + cost_of_number(term.coefficient, rows);
+    for (const Term& term : sum.terms)
+      cost += 1.5 + cost_of_powers(term.powers) + cost_of_number(term.coefficient, rows);
   }
   const double floor = rounding_level * rounding_level;  // mse is in units of the target's size
   return 0.5 * static_cast<double>(rows) * std::log(std::max(mse, floor)) + cost;
@@ -371,7 +374,8 @@ bool polish_powers(Form& form, const Data& data, const Rows& rows, std::vector<F
       const double middle = *odd_powers(form)[k];
       const double step = pass == 0 ? 1e-2 : std::max(1e-7, deviations[k]);
       Form here, below, above;
-      const double m = error_at(k, middle, here), l = error_at(k, middle - step, below), h = error_at(k, middle + step, above);
+      const double m = error_at(k, middle, here), l = error_at(k, middle - step, below),
+                   h = error_at(k, middle + step, above);
       const double curvature = (l - 2 * m + h) / (step * step);
       if (!std::isfinite(curvature) || !(curvature > 0)) continue;
       const double better = middle - (h - l) / (2 * step) / curvature;
@@ -387,7 +391,8 @@ bool polish_powers(Form& form, const Data& data, const Rows& rows, std::vector<F
   for (std::size_t k = 0; k < count; ++k) {
     const double half = std::max(t * deviations[k], 1e-9);
     FitConstant constant{values[k], values[k], values[k] - half, values[k] + half, false};
-    if (const std::optional<double> simple = simple_number(values[k], half)) constant.value = *simple, constant.snapped = true;
+    if (const std::optional<double> simple = simple_number(values[k], half))
+      constant.value = *simple, constant.snapped = true;
     if (!constant.snapped) constant.value = with_meaningful_digits(values[k], deviations[k]);
     powers.push_back(constant);
   }

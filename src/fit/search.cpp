@@ -258,8 +258,9 @@ class Search {
 
   Run picked_start(const Rung& rung, bool chance, Xoshiro& random) const {
     const bool ratio = rung.kind == Rung::Kind::Ratio;
-    const Picked picked = ratio ? ratios_.pick(rung.terms, rung.below, chance, random)
-                                : pick(dictionary_, goals_.at(rung.power), rung.terms, chance, chance && random.unit() < 0.5, random);
+    const Picked picked =
+        ratio ? ratios_.pick(rung.terms, rung.below, chance, random)
+              : pick(dictionary_, goals_.at(rung.power), rung.terms, chance, chance && random.unit() < 0.5, random);
     std::vector<PowerList> products;
     for (const std::size_t k : picked.plain) products.push_back(dictionary_.powers(k));
     for (const std::size_t k : picked.times_target) products.push_back(dictionary_.powers(k));
@@ -440,7 +441,7 @@ class Search {
 
   struct Task {
     const Rung* rung;
-    int first, count;     // restarts of the rung
+    int first, count;  // restarts of the rung
     std::uint64_t seed;
   };
 
@@ -537,7 +538,8 @@ class Search {
     std::vector<Found> result;
     for (int k = 0; k < count; ++k) {
       Xoshiro random(task.seed + static_cast<std::uint64_t>(task.first + first + k));
-      const std::vector<std::size_t> sample = draw_rows(std::min(data_.train.size(), rows_of_a_judgement) * 3 / 4, random);
+      const std::vector<std::size_t> sample =
+          draw_rows(std::min(data_.train.size(), rows_of_a_judgement) * 3 / 4, random);
       const Rows rows = rows_of(data_, sample, sample.size());
       const Judge judge{data_, rows, options_.powers, options_.use};
       Form form = line();
@@ -586,8 +588,8 @@ class Search {
 
   void keep(const Found& found) {
     if (!std::isfinite(found.length)) return;
-    const auto same = std::find_if(result_.found.begin(), result_.found.end(),
-                                   [&](const Found& f) { return f.key == found.key; });
+    const auto same =
+        std::find_if(result_.found.begin(), result_.found.end(), [&](const Found& f) { return f.key == found.key; });
     if (same == result_.found.end()) {
       result_.found.push_back(found);
     } else if (found.length < same->length) {
@@ -602,9 +604,7 @@ class Search {
     if (!result_.found.empty()) limit_ = std::min(limit_, result_.found[0].mse);
   }
 
-  bool is_exact() const {
-    return !result_.found.empty() && result_.found[0].mse < rounding_level * rounding_level;
-  }
+  bool is_exact() const { return !result_.found.empty() && result_.found[0].mse < rounding_level * rounding_level; }
 
   // Restarts that spell the best formula.
   long agreeing() const {

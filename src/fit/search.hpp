@@ -20,7 +20,7 @@ struct Found {
 };
 
 struct SearchResult {
-  std::vector<Found> found;  // best first, all different
+  std::vector<Found> found;     // best first, all different
   std::vector<Found> restarts;  // what each training came to
   bool cut = false;
 };

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include <Eigen/Dense>
 #include <fmt/format.h>
+#include <Eigen/Dense>
 
 #include "base/random.hpp"
 #include "fit/refine.hpp"
@@ -176,7 +176,8 @@ Result<std::vector<TrainedStack>> train_stack(const Data& data, const FitOptions
   settings.threads = options.threads;
   Result<Trainer> trainer = Trainer::create(settings);
   if (!trainer) return trainer.error();
-  for (int run = 0; run < restarts; ++run) trainer->start(run, options.seed * 1000003u + static_cast<std::uint64_t>(run));
+  for (int run = 0; run < restarts; ++run)
+    trainer->start(run, options.seed * 1000003u + static_cast<std::uint64_t>(run));
 
   const double scale = common_scale(data);
   const BatchSource source = [&](int run, long iteration, std::span<double> x, std::span<double> t) {

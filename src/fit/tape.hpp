@@ -30,18 +30,18 @@ class Tape {
  private:
   struct Step {
     Expression::Kind kind;
-    int a = -1, b = -1;     // operands
+    int a = -1, b = -1;  // operands
     int column = -1, slot = -1;
     double constant = 0;
     const Expression* call = nullptr;
-    bool depends = false;   // on a slot
+    bool depends = false;  // on a slot
   };
   void values_of(const Step& step, std::size_t index, std::size_t count);
   void derivatives_of(const Step& step, std::size_t index, std::size_t count);
   double* value(int step) { return values_.data() + static_cast<std::size_t>(step) * block; }
   double* derivative(int step, int slot) {
-    return derivatives_.data() + (static_cast<std::size_t>(step) * static_cast<std::size_t>(slots_) +
-                                  static_cast<std::size_t>(slot)) * block;
+    return derivatives_.data() +
+           (static_cast<std::size_t>(step) * static_cast<std::size_t>(slots_) + static_cast<std::size_t>(slot)) * block;
   }
 
   Expression formula_;  // owns what Step::call points at

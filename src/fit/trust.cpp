@@ -60,7 +60,8 @@ std::vector<double> points_of(const Box& box, std::uint64_t seed) {
   std::vector<double> points;
   points.reserve(probe_points * box.low.size());
   for (std::size_t k = 0; k < probe_points; ++k) {
-    for (std::size_t i = 0; i < box.low.size(); ++i) points.push_back(random.between(box.probed_low(i), box.probed_high(i)));
+    for (std::size_t i = 0; i < box.low.size(); ++i)
+      points.push_back(random.between(box.probed_low(i), box.probed_high(i)));
   }
   return points;
 }
@@ -164,7 +165,8 @@ FitProbe probe(const Expression& formula, const Data& data, std::uint64_t seed) 
   FitProbe result;
   result.points = static_cast<int>(rows.size());
   for (const std::string& name : variables(formula)) {
-    const auto i = static_cast<std::size_t>(std::find(data.columns.begin(), data.columns.end(), name) - data.columns.begin());
+    const auto i =
+        static_cast<std::size_t>(std::find(data.columns.begin(), data.columns.end(), name) - data.columns.begin());
     result.box.push_back({name, box.low[i], box.high[i], box.probed_low(i), box.probed_high(i)});
   }
   std::vector<bool> explained(rows.size(), false);
@@ -173,7 +175,8 @@ FitProbe probe(const Expression& formula, const Data& data, std::uint64_t seed) 
     const std::vector<double> wide = values_on(danger.expression, data.columns, rows);
     std::vector<std::size_t> used;
     for (const std::string& name : variables(danger.expression)) {
-      used.push_back(static_cast<std::size_t>(std::find(data.columns.begin(), data.columns.end(), name) - data.columns.begin()));
+      used.push_back(
+          static_cast<std::size_t>(std::find(data.columns.begin(), data.columns.end(), name) - data.columns.begin()));
     }
     const auto negatives = std::count_if(inside.begin(), inside.end(), [](double v) { return v < 0; });
     const bool usual_sign = 2 * static_cast<std::size_t>(negatives) > inside.size();
@@ -202,7 +205,8 @@ FitProbe probe(const Expression& formula, const Data& data, std::uint64_t seed) 
     ++result.undefined;
     unexplained += explained[k] ? 0 : 1;
   }
-  if (unexplained > 0) result.remarks.push_back(fmt::format("the value overflows at {} of {} points", unexplained, y.size()));
+  if (unexplained > 0)
+    result.remarks.push_back(fmt::format("the value overflows at {} of {} points", unexplained, y.size()));
   return result;
 }
 
@@ -223,9 +227,8 @@ Result<double> verification_error(const Expression& formula, const Model& model,
       if (!std::isfinite(found[k])) continue;
       const double difference = std::fabs(found[k] - (*expected)[k]);
       if (difference <= 1e-15 * std::fabs(found[k])) continue;
-      const Result<ScaledValue> scaled =
-          evaluate_with_scale(with_all_terms ? *with_all_terms : *read, data.columns,
-                              std::span<const double>(rows[k], data.inputs));
+      const Result<ScaledValue> scaled = evaluate_with_scale(with_all_terms ? *with_all_terms : *read, data.columns,
+                                                             std::span<const double>(rows[k], data.inputs));
       if (!scaled) return scaled.error();
       const double relative = difference / scaled->scale;
       worst = std::isnan(relative) ? std::numeric_limits<double>::infinity() : std::max(worst, relative);
@@ -243,9 +246,8 @@ std::string pattern_in_errors(const Expression& formula, const Data& data) {
   // Ranks instead of errors: a few large ones must not decide.
   std::vector<std::size_t> order(data.rows);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return errors[a] != errors[b] ? errors[a] < errors[b] : a < b;
-  });
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return errors[a] != errors[b] ? errors[a] < errors[b] : a < b; });
   std::vector<double> rank(data.rows);
   const double n = static_cast<double>(data.rows);
   for (std::size_t k = 0; k < data.rows; ++k) rank[order[k]] = (static_cast<double>(k) - (n - 1) / 2) / n;

@@ -220,7 +220,8 @@ Expression with_values(const Expression& expression, std::span<const std::pair<s
     stack.erase(first, stack.end());
     switch (e.kind()) {
       case Kind::Variable: {
-        const auto known = std::find_if(values.begin(), values.end(), [&](const auto& v) { return v.first == e.name(); });
+        const auto known =
+            std::find_if(values.begin(), values.end(), [&](const auto& v) { return v.first == e.name(); });
         stack.push_back(known == values.end() ? e : Expression(known->second));
         break;
       }

@@ -47,10 +47,10 @@ class LeastSquares {
   const LeastSquaresKernels& kernels_;
   std::size_t lanes_;
   int rows_, parameters_;
-  AlignedVector<double> x_, targets_;               // [row][input][lane], [row][lane]
-  AlignedVector<double> values_, trial_, free_;     // [parameter][lane]
+  AlignedVector<double> x_, targets_;            // [row][input][lane], [row][lane]
+  AlignedVector<double> values_, trial_, free_;  // [parameter][lane]
   AlignedVector<double> matrix_, scratch_, gradient_, step_;
-  AlignedVector<double> y_, residuals_, jacobian_;  // of one tile
+  AlignedVector<double> y_, residuals_, jacobian_;       // of one tile
   AlignedVector<double> damping_, error_, trial_error_;  // per lane
 };
 

@@ -72,7 +72,6 @@ class Network {
   static constexpr int tile = 32;
 
  private:
-
   struct LayerState {
     LayerSpec spec;
     const LayerKernels<S>* kernels = nullptr;

@@ -206,9 +206,7 @@ TEST(Normalise, KeepsTheValue) { expect_normalise_keeps_values(21, all_positive,
 
 TEST(Normalise, KeepsTheValueOfNegativeColumns) { expect_normalise_keeps_values(22, all_negative, false); }
 
-TEST(Normalise, KeepsTheValueOfRootsOfNegativeColumns) {
-  expect_normalise_keeps_values(25, all_negative, true);
-}
+TEST(Normalise, KeepsTheValueOfRootsOfNegativeColumns) { expect_normalise_keeps_values(25, all_negative, true); }
 
 TEST(Normalise, ASecondTimeChangesNothing) {
   const std::uint64_t seed = 23;

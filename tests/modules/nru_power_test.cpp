@@ -68,9 +68,7 @@ std::vector<bool> signs_of_halves(Precision precision) {
   return negative;
 }
 
-TEST(NruPower, HalvesDoNotCountTheSign) {
-  EXPECT_EQ(signs_of_halves(Precision::Double), std::vector<bool>(10, false));
-}
+TEST(NruPower, HalvesDoNotCountTheSign) { EXPECT_EQ(signs_of_halves(Precision::Double), std::vector<bool>(10, false)); }
 
 TEST(NruPower, HalvesHaveTheSameSignInFloat) {
   EXPECT_EQ(signs_of_halves(Precision::Float), signs_of_halves(Precision::Double));

@@ -113,7 +113,8 @@ struct NruPower {
     std::vector<Power> powers;
     Expression signs = 1.0;
     for (int i = 0; i < r.inputs(); ++i) {
-      const double w = r.snap(r.weight(i * r.outputs() + o), {-4, -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4}, "W");
+      const double w =
+          r.snap(r.weight(i * r.outputs() + o), {-4, -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4}, "W");
       const bool whole = w == std::round(w);
       powers.push_back({whole ? r.x(i) : abs(r.x(i)), w});
       if (!whole && counts_sign(w)) signs *= sign(r.x(i));
