@@ -256,9 +256,11 @@ void add_comparison(std::vector<Finalist>& finalists, const Data& data, const Fi
   f.candidate.constants = std::move(compared->constants);
   f.candidate.size = fitting::size_of(f.candidate.formula);
   f.candidate.agreeing = 1;
-  // As if it had been measured on as many rows as the others.
-  const double more = static_cast<double>(std::min(data.train.size(), rows_for_numbers) - rows.size());
-  f.length = compared->length + 0.5 * more * std::log(std::max(compared->mse, rounding_level * rounding_level));
+  // Measured on as many rows as the others; what it takes to describe the formula stays.
+  const Rows many = rows_of(data, data.train, rows_for_numbers);
+  const double mse = mean_squared_error(f.candidate.formula, data, many) / (data.y_scale * data.y_scale);
+  f.length = description_length({}, mse, many.size(), data) +
+             (compared->length - description_length({}, compared->mse, rows.size(), data));
   f.candidate.description = f.length;
   measure(f.candidate, data);
   finalists.push_back(std::move(f));
