@@ -1,6 +1,7 @@
 // Makes a table with a little noise, finds the formula behind it, and uses the formula far outside of the table.
 #include <cmath>
 #include <cstdio>
+#include <random>
 
 #include "nalm/fit.hpp"
 
@@ -8,11 +9,14 @@ int main() {
   // The time of a swing for pendulums of different lengths on different planets; the mass does not matter.
   nalm::Table table;
   table.columns = {"length", "gravity", "mass", "period"};
+  std::mt19937 bits(1);
+  const auto between = [&](double low, double high) {
+    return low + (high - low) * 0x1p-32 * static_cast<double>(bits());
+  };
   for (int k = 0; k < 200; ++k) {
-    const double length = 0.5 + 0.01 * k, gravity = 3 + std::fmod(k * 0.731, 9), mass = 1 + std::fmod(k * 0.377, 4);
-    const double error = 1e-3 * std::sin(1e4 * k);  // as good as noise
-    table.values.insert(table.values.end(),
-                        {length, gravity, mass, 2 * 3.14159265 * std::sqrt(length / gravity) + error});
+    const double length = between(0.5, 3), gravity = between(3, 12), mass = between(1, 5);
+    const double period = 2 * 3.14159265358979 * std::sqrt(length / gravity) + between(-1e-3, 1e-3);
+    table.values.insert(table.values.end(), {length, gravity, mass, period});
     ++table.rows;
   }
 

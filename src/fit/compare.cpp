@@ -5,9 +5,9 @@
 #include <limits>
 
 #include <fmt/format.h>
-#include <Eigen/Dense>
 
 #include "fit/climb.hpp"
+#include "fit/linear_algebra.hpp"
 #include "fit/trust.hpp"
 
 namespace nalm::fitting {
@@ -43,17 +43,18 @@ Sides split(const Rows& rows, const Condition& condition) {
 
 // Sum of squares that the best sum of columns leaves.
 double left_by_a_line(const Data& data, const Rows& rows) {
-  const Eigen::Index n = static_cast<Eigen::Index>(rows.size()), columns = static_cast<Eigen::Index>(data.inputs);
-  Eigen::MatrixXd A(n, columns + 1);
-  Eigen::VectorXd b(n);
-  for (Eigen::Index k = 0; k < n; ++k) {
-    const std::size_t row = static_cast<std::size_t>(k);
-    for (Eigen::Index i = 0; i < columns; ++i) A(k, i) = rows.x[row][i] / data.x_scale[static_cast<std::size_t>(i)];
-    A(k, columns) = 1;
-    b(k) = rows.y[row] / data.y_scale;
+  Matrix A(rows.size(), data.inputs + 1);
+  Vector b(rows.size());
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    for (std::size_t i = 0; i < data.inputs; ++i) A(k, i) = rows.x[k][i] / data.x_scale[i];
+    A(k, data.inputs) = 1;
+    b[k] = rows.y[k] / data.y_scale;
   }
-  const Eigen::VectorXd found = A.colPivHouseholderQr().solve(b);
-  return (A * found - b).squaredNorm();
+  const Vector factors = least_squares(A, b);
+  for (std::size_t c = 0; c < A.columns; ++c) {
+    for (std::size_t k = 0; k < A.rows; ++k) b[k] -= factors[c] * A(k, c);
+  }
+  return dot(b, b);
 }
 
 void try_out(Condition& condition, const Data& data, const Rows& rows) {

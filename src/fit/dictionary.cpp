@@ -5,8 +5,6 @@
 #include <limits>
 #include <numeric>
 
-#include <Eigen/Dense>
-
 #include "base/threads.hpp"
 
 namespace nalm::fitting {
@@ -79,6 +77,20 @@ std::vector<PowerList> simplest_products(const Data& data, Powers allowed, std::
 
 }  // namespace
 
+Vector powers_of_one_product(const Data& data, const std::vector<std::size_t>& rows) {
+  Matrix A(rows.size(), data.inputs + 1);
+  Vector b(rows.size(), 0.0);
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const double* x = data.row(rows[k]);
+    const double y = std::fabs(data.y[rows[k]] / data.y_scale);
+    if (y == 0 || std::any_of(x, x + data.inputs, [](double value) { return value == 0; })) continue;
+    for (std::size_t i = 0; i < data.inputs; ++i) A(k, i) = y * std::log(std::fabs(x[i] / data.x_scale[i]));
+    A(k, data.inputs) = y;
+    b[k] = y * std::log(y);
+  }
+  return least_squares(A, b);
+}
+
 Dictionary::Dictionary(const Data& data, const std::vector<std::size_t>& rows, Powers allowed, std::size_t at_most)
     : rows_(rows.size()) {
   for (const std::size_t r : rows) target_.push_back(data.y[r] / data.y_scale);
@@ -111,16 +123,6 @@ Goal goal_for_power(const Dictionary& dictionary, double power) {
 }
 
 namespace {
-
-double dot(const double* a, const double* b, std::size_t n) {
-  double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-  std::size_t k = 0;
-  for (; k + 4 <= n; k += 4) {
-    s0 += a[k] * b[k], s1 += a[k + 1] * b[k + 1], s2 += a[k + 2] * b[k + 2], s3 += a[k + 3] * b[k + 3];
-  }
-  for (; k < n; ++k) s0 += a[k] * b[k];
-  return (s0 + s1) + (s2 + s3);
-}
 
 // Orthogonal matching pursuit. For every entry it keeps its product with the residual, and the square of what is left
 // of it after taking away what the picked entries span; one pass over the dictionary per pick keeps both up to date.
@@ -256,26 +258,22 @@ Picked pick(const Dictionary& dictionary, const Goal& goal, int count, bool chan
     if (!changed) break;
   }
   // The factors.
-  const Eigen::Index n = static_cast<Eigen::Index>(dictionary.rows());
-  Eigen::MatrixXd A(n, static_cast<Eigen::Index>(taken.size()) + 1);
-  Eigen::VectorXd b(n);
-  std::vector<double> column(dictionary.rows());
-  for (Eigen::Index k = 0; k < n; ++k) {
-    const std::size_t row = static_cast<std::size_t>(k);
-    A(k, 0) = goal.weights[row];
-    b(k) = goal.weights[row] * goal.target[row];
+  Matrix A(dictionary.rows(), taken.size() + 1);
+  Vector b(dictionary.rows()), column(dictionary.rows());
+  for (std::size_t k = 0; k < dictionary.rows(); ++k) {
+    A(k, 0) = goal.weights[k];
+    b[k] = goal.weights[k] * goal.target[k];
   }
   for (std::size_t t = 0; t < taken.size(); ++t) {
     pursuit.fill(taken[t], column);
-    for (Eigen::Index k = 0; k < n; ++k) A(k, static_cast<Eigen::Index>(t) + 1) = column[static_cast<std::size_t>(k)];
+    std::copy(column.begin(), column.end(), A.column(t + 1));
   }
-  const Eigen::VectorXd factors = A.colPivHouseholderQr().solve(b);
+  const Vector factors = least_squares(A, b);
   Picked picked;
-  picked.constant = factors(0);
+  picked.constant = factors[0];
   picked.plain = taken;
   picked.unexplained = pursuit.unexplained();
-  for (std::size_t t = 0; t < taken.size(); ++t)
-    picked.plain_factors.push_back(factors(static_cast<Eigen::Index>(t) + 1));
+  picked.plain_factors.assign(factors.begin() + 1, factors.end());
   return picked;
 }
 
@@ -286,14 +284,26 @@ namespace {
 constexpr std::size_t entries_above = 600, entries_below = 300, rows_for_ratios = 96;
 constexpr int ranked_counts = 4;
 
-using Map = Eigen::Map<const Eigen::VectorXd>;
+// v without its part along the unit vector q.
+void take_away(Vector& v, const Vector& q) {
+  const double along = dot(q, v);
+  for (std::size_t k = 0; k < v.size(); ++k) v[k] -= along * q[k];
+}
+
+Matrix products_of(const std::vector<Vector>& vectors) {
+  Matrix result(vectors.size(), vectors.size());
+  for (std::size_t i = 0; i < vectors.size(); ++i) {
+    for (std::size_t j = 0; j < vectors.size(); ++j) result(i, j) = dot(vectors[i], vectors[j]);
+  }
+  return result;
+}
 
 }  // namespace
 
 struct RatioPicker::Trial {
   std::vector<std::size_t> above;
-  Eigen::VectorXd direction;  // factors of 1 and the entries below
-  double left = 1;            // what the entries above leave of the left side, as a share of its square sum
+  Vector direction;  // factors of 1 and the entries below
+  double left = 1;   // what the entries above leave of the left side, as a share of its square sum
 };
 
 RatioPicker::RatioPicker(const Dictionary& dictionary)
@@ -313,57 +323,61 @@ RatioPicker::RatioPicker(const Dictionary& dictionary)
 // those are picked one by one.
 RatioPicker::Trial RatioPicker::attempt(const std::vector<std::size_t>& below, int above, bool chance,
                                         Xoshiro* random) const {
-  const Eigen::Index n = static_cast<Eigen::Index>(rows_), sides = static_cast<Eigen::Index>(below.size()) + 1;
-  Eigen::MatrixXd left(n, sides);
-  const Map y(dictionary_.target().data(), n);
-  left.col(0) = y;
-  for (std::size_t k = 0; k < below.size(); ++k) {
-    left.col(static_cast<Eigen::Index>(k) + 1) = y.cwiseProduct(Map(dictionary_.values(below[k]), n));
+  std::vector<Vector> left(
+      1, Vector(dictionary_.target().begin(), dictionary_.target().begin() + static_cast<std::ptrdiff_t>(rows_)));
+  for (const std::size_t q : below) {
+    Vector product(rows_);
+    for (std::size_t k = 0; k < rows_; ++k) product[k] = dictionary_.target()[k] * dictionary_.values(q)[k];
+    left.push_back(std::move(product));
   }
-  const Eigen::MatrixXd whole = left.transpose() * left;
-  const Eigen::Index m = static_cast<Eigen::Index>(above_entries_);
-  const Eigen::Map<const Eigen::MatrixXd> entries(entries_.data(), n, m);
-  Eigen::MatrixXd rest, basis(n, above + 1);
-  Eigen::VectorXd remaining;
-  Eigen::Index spanned = 0;
+  const Matrix whole = products_of(left);
+  const auto entry = [&](std::size_t j) { return entries_.data() + j * rows_; };
+  std::vector<Vector> rest, basis;
+  Vector remaining, along(above_entries_);
   Trial trial;
-  const auto span = [&](Eigen::VectorXd v) {
-    const double before = v.norm();
-    for (int pass = 0; pass < 2; ++pass) v -= basis.leftCols(spanned) * (basis.leftCols(spanned).transpose() * v);
-    if (!(v.norm() > 1e-7 * before)) return;
-    v.normalize();
-    rest -= v * (v.transpose() * rest);
-    remaining -= (entries.transpose() * v).cwiseAbs2();
-    basis.col(spanned++) = v;
+  const auto span = [&](Vector v) {
+    const double before = dot(v, v);
+    for (int pass = 0; pass < 2; ++pass) {
+      for (const Vector& q : basis) take_away(v, q);
+    }
+    const double length = std::sqrt(dot(v, v));
+    if (!(length * length > 1e-14 * before)) return;
+    for (double& x : v) x /= length;
+    for (Vector& r : rest) take_away(r, v);
+    for (std::size_t j = 0; j < above_entries_; ++j) {
+      const double share = dot(entry(j), v.data(), rows_);
+      remaining[j] -= share * share;
+    }
+    basis.push_back(std::move(v));
   };
   // The constant and these entries above.
   const auto restart = [&](const std::vector<std::size_t>& chosen) {
     rest = left;
-    remaining = Eigen::VectorXd::Ones(m);
-    spanned = 0;
-    span(Eigen::VectorXd::Ones(n));
-    for (const std::size_t j : chosen) span(entries.col(static_cast<Eigen::Index>(j)));
+    remaining.assign(above_entries_, 1.0);
+    basis.clear();
+    span(Vector(rows_, 1.0));
+    for (const std::size_t j : chosen) span({entry(j), entry(j) + rows_});
   };
   const auto follow = [&] {
-    const Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd> solver(rest.transpose() * rest, whole);
-    if (solver.info() != Eigen::Success) return false;
-    trial.direction = solver.eigenvectors().col(0);
-    trial.left = std::max(0.0, solver.eigenvalues()(0));
-    return trial.direction.allFinite();
+    if (!smallest_ratio(products_of(rest), whole, trial.left, trial.direction)) return false;
+    trial.left = std::max(0.0, trial.left);
+    return true;
   };
   const auto next = [&](const std::vector<std::size_t>& others, std::size_t among) {
-    const Eigen::VectorXd along = entries.transpose() * (rest * trial.direction);
-    const auto gain = [&](std::size_t j) {
-      const Eigen::Index i = static_cast<Eigen::Index>(j);
-      return remaining(i) > 1e-9 ? along(i) * along(i) / remaining(i) : 0;
-    };
+    Vector followed(rows_, 0.0);
+    for (std::size_t side = 0; side < rest.size(); ++side) {
+      for (std::size_t k = 0; k < rows_; ++k) followed[k] += trial.direction[side] * rest[side][k];
+    }
+    for (std::size_t j = 0; j < above_entries_; ++j) along[j] = dot(entry(j), followed.data(), rows_);
+    const auto gain = [&](std::size_t j) { return remaining[j] > 1e-9 ? along[j] * along[j] / remaining[j] : 0; };
     return choose(above_entries_, gain, others, among, random);
   };
+  const auto add = [&](std::size_t j) { span({entry(j), entry(j) + rows_}); };
   restart({});
   for (int k = 0; k < above; ++k) {
     if (!follow()) return {};
     trial.above.push_back(next(trial.above, chance ? 3 : 1));
-    span(entries.col(static_cast<Eigen::Index>(trial.above.back())));
+    add(trial.above.back());
   }
   if (!follow()) return {};
   // Each in turn is given up for the best in its place.
@@ -373,7 +387,7 @@ RatioPicker::Trial RatioPicker::attempt(const std::vector<std::size_t>& below, i
     restart(others);
     if (!follow()) return {};
     trial.above[k] = next(others, 1);
-    span(entries.col(static_cast<Eigen::Index>(trial.above[k])));
+    add(trial.above[k]);
     if (!follow()) return {};
   }
   return trial;
@@ -417,26 +431,24 @@ Picked RatioPicker::pick(int above, int below, bool chance, Xoshiro& random) con
   const bool other = chance && plain.left > 1e-18 && random.unit() < 0.5;
   const Trial trial = other ? attempt(chosen, above, true, &random) : plain;
   Picked picked;
-  const double unit = trial.direction.size() > 0 && trial.direction(0) != 0 ? trial.direction(0) : 1;
-  Eigen::VectorXd left_side = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(dictionary_.rows()));
-  const Eigen::Index n = left_side.size();
-  const Map y(dictionary_.target().data(), n);
-  left_side += y;
+  const double unit = !trial.direction.empty() && trial.direction[0] != 0 ? trial.direction[0] : 1;
+  const std::size_t n = dictionary_.rows();
+  Vector left_side = dictionary_.target();
   for (std::size_t k = 0; k < chosen.size(); ++k) {
-    const double factor = trial.direction.size() > 0 ? trial.direction(static_cast<Eigen::Index>(k) + 1) / unit : 1;
+    const double factor = trial.direction.empty() ? 1 : trial.direction[k + 1] / unit;
     picked.times_target.push_back(chosen[k]);
     picked.target_factors.push_back(factor);
-    left_side += factor * y.cwiseProduct(Map(dictionary_.values(chosen[k]), n));
+    const double* values = dictionary_.values(chosen[k]);
+    for (std::size_t r = 0; r < n; ++r) left_side[r] += factor * dictionary_.target()[r] * values[r];
   }
-  Eigen::MatrixXd A(n, static_cast<Eigen::Index>(trial.above.size()) + 1);
-  A.col(0).setOnes();
-  for (std::size_t t = 0; t < trial.above.size(); ++t) {
-    A.col(static_cast<Eigen::Index>(t) + 1) = Map(dictionary_.values(trial.above[t]), n);
-  }
-  const Eigen::VectorXd factors = A.colPivHouseholderQr().solve(left_side);
-  picked.constant = factors(0);
+  Matrix A(n, trial.above.size() + 1);
+  std::fill_n(A.column(0), n, 1.0);
+  for (std::size_t t = 0; t < trial.above.size(); ++t)
+    std::copy_n(dictionary_.values(trial.above[t]), n, A.column(t + 1));
+  const Vector factors = least_squares(A, left_side);
+  picked.constant = factors[0];
   picked.plain = trial.above;
-  for (Eigen::Index t = 1; t < factors.size(); ++t) picked.plain_factors.push_back(factors(t));
+  picked.plain_factors.assign(factors.begin() + 1, factors.end());
   return picked;
 }
 
@@ -449,26 +461,11 @@ constexpr double similar_scales = 300;  // columns that are added to each other 
 
 // Powers of columns that are nearly whole in a fit of one product to the target: those factors are there.
 PowerList certain_powers(const Data& data, const std::vector<std::size_t>& rows) {
-  const Eigen::Index n = static_cast<Eigen::Index>(rows.size()), columns = static_cast<Eigen::Index>(data.inputs);
-  Eigen::MatrixXd A = Eigen::MatrixXd::Zero(n, columns + 1);
-  Eigen::VectorXd b = Eigen::VectorXd::Zero(n);
-  for (Eigen::Index k = 0; k < n; ++k) {
-    const std::size_t r = rows[static_cast<std::size_t>(k)];
-    const double y = std::fabs(data.y[r] / data.y_scale);
-    bool usable = y > 0;
-    for (Eigen::Index i = 0; i < columns; ++i) usable = usable && data.row(r)[i] != 0;
-    if (!usable) continue;
-    for (Eigen::Index i = 0; i < columns; ++i) {
-      A(k, i) = y * std::log(std::fabs(data.row(r)[i] / data.x_scale[static_cast<std::size_t>(i)]));
-    }
-    A(k, columns) = y;
-    b(k) = y * std::log(y);
-  }
-  const Eigen::VectorXd found = A.colPivHouseholderQr().solve(b);
+  const Vector found = powers_of_one_product(data, rows);
   PowerList powers(data.inputs, 0.0);
   for (std::size_t i = 0; i < data.inputs; ++i) {
-    const double power = found(static_cast<Eigen::Index>(i)), whole = std::round(power);
-    if (std::fabs(power - whole) < 0.15 && std::fabs(whole) <= 6) powers[i] = whole;
+    const double whole = std::round(found[i]);
+    if (std::fabs(found[i] - whole) < 0.15 && std::fabs(whole) <= 6) powers[i] = whole;
   }
   return powers;
 }

@@ -10,8 +10,13 @@
 #include "base/random.hpp"
 #include "fit/data.hpp"
 #include "fit/form.hpp"
+#include "fit/linear_algebra.hpp"
 
 namespace nalm::fitting {
+
+// Powers of the columns, and the logarithm of a factor, of the one product that is closest to the target, by least
+// squares on logarithms in scaled units; small targets count little, as their errors are large there.
+Vector powers_of_one_product(const Data& data, const std::vector<std::size_t>& rows);
 
 // Products of powers of columns, simplest first, with their values on some rows (columns scaled to about 1).
 class Dictionary {

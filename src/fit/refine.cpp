@@ -8,8 +8,8 @@
 #include <optional>
 
 #include <fmt/format.h>
-#include <Eigen/Dense>
 
+#include "fit/linear_algebra.hpp"
 #include "fit/tape.hpp"
 
 namespace nalm::fitting {
@@ -41,19 +41,19 @@ class Problem {
     return std::isnan(sum) ? infinity : sum / static_cast<double>(rows_.size());
   }
 
-  void jacobian(const std::vector<double>& values, Eigen::MatrixXd& J, Eigen::VectorXd& r) {
-    const Eigen::Index n = static_cast<Eigen::Index>(rows_.size());
-    J.resize(n, slots());
-    r.resize(n);
+  // The derivatives of the residuals, and the residuals.
+  void jacobian(const std::vector<double>& values, Matrix& J, Vector& r) {
+    const std::size_t P = static_cast<std::size_t>(slots());
+    J = Matrix(rows_.size(), P);
+    r.resize(rows_.size());
     double y[Tape::block];
-    std::vector<double> d(static_cast<std::size_t>(slots()) * Tape::block);
+    std::vector<double> d(P * Tape::block);
     for (std::size_t first = 0; first < rows_.size(); first += Tape::block) {
       const std::size_t count = std::min(Tape::block, rows_.size() - first);
       tape_.run(rows_.x.data() + first, count, values, y, d.data());
-      for (std::size_t k = 0; k < count; ++k) {
-        const Eigen::Index row = static_cast<Eigen::Index>(first + k);
-        r(row) = (y[k] - rows_.y[first + k]) * scale_;
-        for (int s = 0; s < slots(); ++s) J(row, s) = d[static_cast<std::size_t>(s) * Tape::block + k] * scale_;
+      for (std::size_t k = 0; k < count; ++k) r[first + k] = (y[k] - rows_.y[first + k]) * scale_;
+      for (std::size_t s = 0; s < P; ++s) {
+        for (std::size_t k = 0; k < count; ++k) J(first + k, s) = d[s * Tape::block + k] * scale_;
       }
     }
   }
@@ -65,21 +65,21 @@ class Problem {
 };
 
 // Columns of J to length 1; gives the lengths.
-Eigen::VectorXd normalise_columns(Eigen::MatrixXd& J) {
-  Eigen::VectorXd lengths = J.colwise().norm();
-  for (Eigen::Index s = 0; s < J.cols(); ++s) {
-    if (lengths(s) > 0) {
-      J.col(s) /= lengths(s);
-    } else {
-      lengths(s) = 1;
-    }
+Vector normalise_columns(Matrix& J) {
+  Vector lengths(J.columns, 1.0);
+  for (std::size_t s = 0; s < J.columns; ++s) {
+    const double length = std::sqrt(dot(J.column(s), J.column(s), J.rows));
+    if (!(length > 0)) continue;
+    lengths[s] = length;
+    for (std::size_t k = 0; k < J.rows; ++k) J(k, s) /= length;
   }
   return lengths;
 }
 
-std::vector<double> moved(const std::vector<double>& values, const Eigen::VectorXd& step) {
+// Against the direction, which is in units of the lengths.
+std::vector<double> moved(const std::vector<double>& values, const Vector& direction, const Vector& lengths) {
   std::vector<double> result = values;
-  for (std::size_t s = 0; s < values.size(); ++s) result[s] += step(static_cast<Eigen::Index>(s));
+  for (std::size_t s = 0; s < values.size(); ++s) result[s] -= direction[s] / lengths[s];
   return result;
 }
 
@@ -105,18 +105,15 @@ bool refit(Form& form, const Data& data, const Rows& rows, int steps, Refit& res
     result.mse = best;
     return std::isfinite(best);
   }
-  Eigen::MatrixXd J;
-  Eigen::VectorXd r;
+  Matrix J;
+  Vector r;
   double damping = 1e-6;
   int failures = 0;
   for (int k = 0; k < steps && failures < 8; ++k) {
     problem.jacobian(values, J, r);
-    if (!J.allFinite() || !r.allFinite()) return false;
-    const Eigen::VectorXd lengths = normalise_columns(J);
-    Eigen::MatrixXd A = J.transpose() * J;
-    A.diagonal().array() += damping;
-    const Eigen::VectorXd step = -A.ldlt().solve(J.transpose() * r).cwiseQuotient(lengths);
-    const std::vector<double> trial = moved(values, step);
+    if (!all_finite(J.values) || !all_finite(r)) return false;
+    const Vector lengths = normalise_columns(J);
+    const std::vector<double> trial = moved(values, damped_least_squares(J, r, damping), lengths);
     const double error = problem.mse(trial);
     if (error < best) {
       const bool last = best - error < 1e-9 * best;
@@ -132,11 +129,9 @@ bool refit(Form& form, const Data& data, const Rows& rows, int steps, Refit& res
   }
   // One step without the loss of digits of the normal equations, and the error bars.
   problem.jacobian(values, J, r);
-  if (!J.allFinite() || !r.allFinite() || !std::isfinite(best)) return false;
-  const Eigen::VectorXd lengths = normalise_columns(J);
-  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(J);
-  const Eigen::VectorXd step = -qr.solve(r).cwiseQuotient(lengths);
-  if (const std::vector<double> trial = moved(values, step); problem.mse(trial) <= best) {
+  if (!all_finite(J.values) || !all_finite(r) || !std::isfinite(best)) return false;
+  const Vector lengths = normalise_columns(J);
+  if (const std::vector<double> trial = moved(values, least_squares(J, r), lengths); problem.mse(trial) <= best) {
     values = trial;
     best = problem.mse(trial);
   }
@@ -144,10 +139,9 @@ bool refit(Form& form, const Data& data, const Rows& rows, int steps, Refit& res
   result.mse = best;
   const double n = static_cast<double>(rows.size()), parameters = static_cast<double>(values.size());
   const double variance = best * n / std::max(1.0, n - parameters);
-  const Eigen::MatrixXd inverse = (J.transpose() * J).ldlt().solve(Eigen::MatrixXd::Identity(J.cols(), J.cols()));
+  const Vector spread = uncertainties(J);
   for (std::size_t s = 0; s < values.size(); ++s) {
-    const Eigen::Index i = static_cast<Eigen::Index>(s);
-    result.deviations[s] = std::sqrt(std::max(0.0, variance * inverse(i, i))) / lengths(i);
+    result.deviations[s] = std::sqrt(std::max(0.0, variance * spread[s])) / lengths[s];
   }
   return true;
 }

@@ -8,8 +8,6 @@
 #include <mutex>
 #include <numeric>
 
-#include <Eigen/Dense>
-
 #include "base/threads.hpp"
 #include "fit/climb.hpp"
 #include "fit/dictionary.hpp"
@@ -218,28 +216,12 @@ class Search {
     return run;
   }
 
-  // A product of powers by least squares on logarithms; small targets count little, as their errors are large there.
+  // A product of powers by least squares on logarithms.
   Run product_start(const std::vector<std::size_t>& rows, bool chance, Xoshiro& random) const {
-    const Eigen::Index n = static_cast<Eigen::Index>(rows.size()), columns = static_cast<Eigen::Index>(data_.inputs);
-    Eigen::MatrixXd A(n, columns + 1);
-    Eigen::VectorXd b(n);
-    for (Eigen::Index k = 0; k < n; ++k) {
-      const std::size_t r = rows[static_cast<std::size_t>(k)];
-      const double y = std::fabs(data_.y[r] / data_.y_scale);
-      double weight = y;
-      A(k, columns) = weight;
-      b(k) = y > 0 ? weight * std::log(y) : 0;
-      for (Eigen::Index i = 0; i < columns; ++i) {
-        const double x = std::fabs(data_.row(r)[i] / data_.x_scale[static_cast<std::size_t>(i)]);
-        if (x == 0) weight = 0;
-        A(k, i) = x > 0 ? weight * std::log(x) : 0;
-      }
-      if (weight == 0) A.row(k).setZero(), b(k) = 0;
-    }
-    const Eigen::VectorXd found = A.colPivHouseholderQr().solve(b);
+    const Vector found = powers_of_one_product(data_, rows);
     PowerList powers(data_.inputs);
     for (std::size_t i = 0; i < data_.inputs; ++i) {
-      powers[i] = found(static_cast<Eigen::Index>(i)) + (chance ? 0.3 * random.gaussian() : 0);
+      powers[i] = found[i] + (chance ? 0.3 * random.gaussian() : 0);
     }
     // The sign of the factor: that which most of the target has.
     double sign = 0;
@@ -250,7 +232,7 @@ class Search {
       }
       sign += product;
     }
-    const double factor = std::exp(std::clamp(found(columns), -50.0, 50.0));
+    const double factor = std::exp(std::clamp(found.back(), -50.0, 50.0));
     Run run = products_run({powers}, {{sign < 0 ? -factor : factor}}, {0}, {}, random);
     for (std::size_t k = 0; k < data_.inputs; ++k) run.free[k] = 1;
     return run;
@@ -456,7 +438,6 @@ class Search {
       }
     }
     std::vector<std::vector<Found>> results(tasks.size());
-    std::atomic<int> done = 0;
     parallel_for(static_cast<int>(tasks.size()), options_.threads, [&](int k) {
       if (watch_.stop && watch_.stop()) {
         was_cut_ = true;
@@ -468,7 +449,6 @@ class Search {
           results[static_cast<std::size_t>(k)].push_back(std::move(found));
         }
       }
-      done += task.count;
       const std::lock_guard lock(progress_);
       report(task.count);
     });

@@ -5,9 +5,9 @@
 #include <limits>
 
 #include <fmt/format.h>
-#include <Eigen/Dense>
 
 #include "base/random.hpp"
+#include "fit/linear_algebra.hpp"
 #include "fit/refine.hpp"
 #include "fit/trust.hpp"
 #include "nalm/train.hpp"
@@ -65,74 +65,63 @@ bool refit_last_layer(Model& model, const Subset& rows, double y_scale, TrainedS
   const Result<std::vector<double>> outputs =
       below.layers.empty() ? Result<std::vector<double>>(rows.x) : predict(below, rows.x, Precision::Double);
   if (!outputs) return false;
-  const Eigen::Index n = static_cast<Eigen::Index>(rows.y.size()), K = model.layers.back().shape.inputs;
-  Eigen::MatrixXd A(n, K + 1);
-  Eigen::VectorXd b(n);
-  for (Eigen::Index r = 0; r < n; ++r) {
-    for (Eigen::Index k = 0; k < K; ++k) A(r, k) = (*outputs)[static_cast<std::size_t>(r * K + k)];
+  const std::size_t n = rows.y.size(), K = static_cast<std::size_t>(model.layers.back().shape.inputs);
+  Matrix A(n, K + 1);
+  for (std::size_t r = 0; r < n; ++r) {
+    for (std::size_t k = 0; k < K; ++k) A(r, k) = (*outputs)[r * K + k];
     A(r, K) = 1;
-    b(r) = rows.y[static_cast<std::size_t>(r)];
   }
-  if (!A.allFinite()) return false;
-  std::vector<bool> free(static_cast<std::size_t>(K) + 1, true), refused = free;
-  refused.assign(refused.size(), false);
-  Eigen::VectorXd values = Eigen::VectorXd::Zero(K + 1), deviations = values;
+  if (!all_finite(A.values)) return false;
+  std::vector<bool> free(K + 1, true);
+  Vector values(K + 1, 0.0), deviations(K + 1, 0.0);
   double mse = 0;
   const auto solve = [&] {
-    std::vector<Eigen::Index> columns;
-    Eigen::VectorXd rest = b;
-    for (Eigen::Index k = 0; k <= K; ++k) {
-      if (free[static_cast<std::size_t>(k)]) {
+    Vector rest = rows.y;
+    std::vector<std::size_t> columns;
+    for (std::size_t k = 0; k <= K; ++k) {
+      if (free[k]) {
         columns.push_back(k);
       } else {
-        rest -= values(k) * A.col(k);
+        for (std::size_t r = 0; r < n; ++r) rest[r] -= values[k] * A(r, k);
       }
     }
-    if (columns.empty()) {
-      mse = rest.squaredNorm() / static_cast<double>(n);
-      return;
-    }
-    Eigen::MatrixXd part(n, static_cast<Eigen::Index>(columns.size()));
-    for (std::size_t k = 0; k < columns.size(); ++k) part.col(static_cast<Eigen::Index>(k)) = A.col(columns[k]);
-    const Eigen::VectorXd found = part.completeOrthogonalDecomposition().solve(rest);
-    mse = (part * found - rest).squaredNorm() / static_cast<double>(n);
-    const Eigen::MatrixXd inverse = (part.transpose() * part).completeOrthogonalDecomposition().pseudoInverse();
+    Matrix part(n, columns.size());
+    for (std::size_t k = 0; k < columns.size(); ++k) std::copy_n(A.column(columns[k]), n, part.column(k));
+    const Vector found = columns.empty() ? Vector() : least_squares(part, rest);
     for (std::size_t k = 0; k < columns.size(); ++k) {
-      const Eigen::Index i = static_cast<Eigen::Index>(k);
-      values(columns[k]) = found(i);
-      deviations(columns[k]) = std::sqrt(std::max(0.0, mse * inverse(i, i)));
+      values[columns[k]] = found[k];
+      for (std::size_t r = 0; r < n; ++r) rest[r] -= found[k] * part(r, k);
     }
+    mse = dot(rest, rest) / static_cast<double>(n);
+    const Vector spread = columns.empty() ? Vector() : uncertainties(part);
+    for (std::size_t k = 0; k < columns.size(); ++k) deviations[columns[k]] = std::sqrt(std::max(0.0, mse * spread[k]));
   };
   solve();
-  if (!values.allFinite()) return false;
+  if (!all_finite(values)) return false;
   const double floor = rounding_level * rounding_level * y_scale * y_scale, start = std::max(mse, floor);
-  result.constants.assign(free.size(), {});
-  for (std::size_t k = 0; k < free.size(); ++k) {
-    const Eigen::Index i = static_cast<Eigen::Index>(k);
-    result.constants[k].estimate = values(i);
-    result.constants[k].low = values(i) - 2.6 * deviations(i);
-    result.constants[k].high = values(i) + 2.6 * deviations(i);
+  result.constants.assign(K + 1, {});
+  for (std::size_t k = 0; k <= K; ++k) {
+    const double half = std::isfinite(deviations[k]) ? 2.6 * deviations[k] : 0;
+    result.constants[k] = {values[k], values[k], values[k] - half, values[k] + half, false};
   }
-  for (std::size_t k = 0; k < free.size(); ++k) {
-    const Eigen::Index i = static_cast<Eigen::Index>(k);
+  for (std::size_t k = 0; k <= K; ++k) {
     // The constant term may vanish, too.
-    const double size = k + 1 == free.size() ? y_scale : std::fabs(values(i));
-    const double tolerance = std::max(2.6 * deviations(i), 1e-9 * size), before = values(i);
+    const double size = k == K ? y_scale : std::fabs(values[k]);
+    const double tolerance = std::max(2.6 * deviations[k], 1e-9 * size), before = values[k];
     const std::optional<double> simple =
         std::fabs(before) <= tolerance ? std::optional<double>(0.0) : simple_number(before, tolerance);
     if (!simple) continue;
     free[k] = false;
-    values(i) = *simple;
+    values[k] = *simple;
     solve();
-    result.constants[k].snapped = true;
-    if (static_cast<double>(n) * std::log(std::max(mse, floor) / start) < 12) continue;
+    result.constants[k].snapped = static_cast<double>(n) * std::log(std::max(mse, floor) / start) < 12;
+    if (result.constants[k].snapped) continue;
     free[k] = true;
-    result.constants[k].snapped = false;
     solve();
   }
-  for (std::size_t k = 0; k < free.size(); ++k) result.constants[k].value = values(static_cast<Eigen::Index>(k));
+  for (std::size_t k = 0; k <= K; ++k) result.constants[k].value = values[k];
   std::erase_if(result.constants, [](const FitConstant& c) { return c.value == 0 && c.snapped; });
-  model.layers.back().parameters.assign(values.data(), values.data() + values.size());
+  model.layers.back().parameters = values;
   result.mse = mse / (y_scale * y_scale);
   return std::isfinite(result.mse);
 }

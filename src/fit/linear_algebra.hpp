@@ -1,0 +1,41 @@
+// The least-squares problems of a fit. Eigen solves them, in linear_algebra.cpp alone: its headers take long to compile.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace nalm::fitting {
+
+using Vector = std::vector<double>;
+
+// Column by column.
+struct Matrix {
+  std::size_t rows = 0, columns = 0;
+  Vector values;
+
+  Matrix() = default;
+  Matrix(std::size_t r, std::size_t c) : rows(r), columns(c), values(r * c, 0.0) {}
+  double& operator()(std::size_t r, std::size_t c) { return values[c * rows + r]; }
+  double operator()(std::size_t r, std::size_t c) const { return values[c * rows + r]; }
+  double* column(std::size_t c) { return values.data() + c * rows; }
+  const double* column(std::size_t c) const { return values.data() + c * rows; }
+};
+
+double dot(const double* a, const double* b, std::size_t n);
+inline double dot(const Vector& a, const Vector& b) { return dot(a.data(), b.data(), a.size()); }
+bool all_finite(std::span<const double> values);
+
+// The x for which A x is closest to b; the shortest of them where several are.
+Vector least_squares(const Matrix& A, const Vector& b);
+
+// (A^T A + damping I)^-1 A^T b
+Vector damped_least_squares(const Matrix& A, const Vector& b, double damping);
+
+// The diagonal of (A^T A)^-1: how uncertain each x is, in units of the variance of b.
+Vector uncertainties(const Matrix& A);
+
+// The smallest value of x^T A x / x^T B x, and its x; false if B is not positive. A and B are small and symmetric.
+bool smallest_ratio(const Matrix& A, const Matrix& B, double& ratio, Vector& x);
+
+}  // namespace nalm::fitting
