@@ -1,4 +1,5 @@
-// The least-squares problems of a fit. Eigen solves them, in linear_algebra.cpp alone: its headers take long to compile.
+// The least-squares problems of a fit. Eigen solves them, in linear_algebra.cpp alone: its headers take long to
+// compile.
 #pragma once
 
 #include <cstddef>
