@@ -1,6 +1,5 @@
 // The tree, its simplifications and its values.
 #include "nalm/expression.hpp"
-#include "sanitized.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +8,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "sanitized.hpp"
 
 namespace nalm {
 namespace {
