@@ -8,6 +8,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/cells.hpp"
 #include "base/random.hpp"
 
 namespace nalm {
@@ -26,22 +27,6 @@ std::uint64_t hash(std::string_view text) {
   std::uint64_t value = 0xcbf29ce484222325u;
   for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return value;
-}
-
-// Cells of a line; formulas and ranges are quoted where they have commas.
-std::vector<std::string> cells_of(std::string_view line) {
-  std::vector<std::string> cells(1);
-  bool quoted = false;
-  for (const char c : line) {
-    if (c == '"') {
-      quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      cells.emplace_back();
-    } else if (c != '\r') {
-      cells.back() += c;
-    }
-  }
-  return cells;
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cells.hpp"
 #include "bench/grid.hpp"
 
 namespace nalm {
@@ -15,22 +16,6 @@ extern const std::string_view primer_single_module, later_modules;  // the CSV f
 }
 
 namespace {
-
-// Cells of a line; the range is quoted because it has a comma.
-std::vector<std::string> cells_of(std::string_view line) {
-  std::vector<std::string> cells(1);
-  bool quoted = false;
-  for (const char c : line) {
-    if (c == '"') {
-      quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      cells.emplace_back();
-    } else if (c != '\r') {
-      cells.back() += c;
-    }
-  }
-  return cells;
-}
 
 // f(cells of a line), for every line but the header.
 template <class F>

@@ -125,7 +125,7 @@ bool Judge::measure(Form& form, double& mse, double& length, int steps) const {
   Refit result;
   if (!refit(form, data, rows, steps, result)) return false;
   mse = result.mse;
-  length = description_length(form, mse, rows.size(), data);
+  length = description_length(form, mse, rows.size());
   return true;
 }
 

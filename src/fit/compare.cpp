@@ -128,17 +128,6 @@ Condition best_limit(std::size_t column, const Data& data, const Rows& rows) {
   return best;
 }
 
-Form line(const Data& data) {
-  Form form;
-  for (std::size_t i = 0; i < data.inputs; ++i) {
-    PowerList powers(data.inputs, 0.0);
-    powers[i] = 1;
-    form.products.push_back({{data.y_scale / data.x_scale[i], true}, powers, {}});
-  }
-  form.products.push_back({{data.y_scale, true}, PowerList(data.inputs, 0.0), {}});
-  return form;
-}
-
 // Factors of the columns, then the constant.
 std::vector<double> factors_of(const Form& form, std::size_t columns) {
   std::vector<double> result(columns + 1, 0.0);
@@ -168,7 +157,7 @@ bool fit_side(const Data& data, const Rows& rows, std::vector<double>& factors, 
   const double flat_mse = squares / static_cast<double>(rows.size()) / (data.y_scale * data.y_scale);
   Form flat;
   flat.products.push_back({{mean, true}, PowerList(data.inputs, 0.0), {}});
-  length = description_length(flat, flat_mse, rows.size(), data);
+  length = description_length(flat, flat_mse, rows.size());
   factors.assign(data.inputs + 1, 0.0);
   const double deviation = std::sqrt(squares / static_cast<double>(rows.size() * rows.size()));
   const std::optional<double> simple = std::fabs(mean) <= std::max(3 * deviation, 1e-9 * data.y_scale)
@@ -178,14 +167,14 @@ bool fit_side(const Data& data, const Rows& rows, std::vector<double>& factors, 
   std::vector<FitConstant> flat_constants{
       {factors.back(), mean, mean - 2.6 * deviation, mean + 2.6 * deviation, simple.has_value()}};
 
-  Form form = line(data);
+  Form form = sum_of_columns(data);
   double mse = 0, form_length = 0;
   bool plain = judge.measure(form, mse, form_length);
   if (plain) prune(judge, form, mse, form_length);
   plain = plain && form.sums.empty() && form_length < length;
   SnappedNumbers numbers;
   if (plain && snap_numbers(form, data, rows, numbers)) {
-    length = description_length(form, numbers.mse, rows.size(), data);
+    length = description_length(form, numbers.mse, rows.size());
     factors = factors_of(form, data.inputs);
     flat_constants = numbers.constants;
   }
@@ -274,7 +263,7 @@ void compare_with_factor(const Data& data, const Rows& rows, const FitOptions& o
     const double unit = data.y_scale * data.y_scale;
     compared.mse = mean_squared_error(compared.formula, data, rows) / unit;
     // The sides' descriptions without their errors, and those of the whole.
-    const auto errors_only = [&](double mse, std::size_t n) { return description_length({}, mse, n, data); };
+    const auto errors_only = [&](double mse, std::size_t n) { return description_length({}, mse, n); };
     const double low_mse = mean_squared_error(sum_of(low, data.columns), data, sides.low) / unit;
     const double high_mse = mean_squared_error(sum_of(high, data.columns), data, sides.high) / unit;
     compared.length = errors_only(compared.mse, rows.size()) + low_length - errors_only(low_mse, sides.low.size()) +

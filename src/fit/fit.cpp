@@ -40,7 +40,7 @@ struct Finalist {
 
 bool finish_spelling(Form& form, const Data& data, const Rows& rows, SnappedNumbers& numbers, double& length) {
   if (!snap_numbers(form, data, rows, numbers)) return false;
-  length = description_length(form, numbers.mse, rows.size(), data);
+  length = description_length(form, numbers.mse, rows.size());
   return std::isfinite(length);
 }
 
@@ -259,8 +259,8 @@ void add_comparison(std::vector<Finalist>& finalists, const Data& data, const Fi
   // Measured on as many rows as the others; what it takes to describe the formula stays.
   const Rows many = rows_of(data, data.train, rows_for_numbers);
   const double mse = mean_squared_error(f.candidate.formula, data, many) / (data.y_scale * data.y_scale);
-  f.length = description_length({}, mse, many.size(), data) +
-             (compared->length - description_length({}, compared->mse, rows.size(), data));
+  f.length = description_length({}, mse, many.size()) +
+             (compared->length - description_length({}, compared->mse, rows.size()));
   f.candidate.description = f.length;
   measure(f.candidate, data);
   finalists.push_back(std::move(f));

@@ -230,6 +230,17 @@ bool is_constant(const PowerList& powers) {
   return std::all_of(powers.begin(), powers.end(), [](double p) { return p == 0; });
 }
 
+Form sum_of_columns(const Data& data) {
+  Form form;
+  for (std::size_t i = 0; i < data.inputs; ++i) {
+    PowerList powers(data.inputs, 0.0);
+    powers[i] = 1;
+    form.products.push_back({{data.y_scale / data.x_scale[i], true}, powers, {}});
+  }
+  form.products.push_back({{data.y_scale, true}, PowerList(data.inputs, 0.0), {}});
+  return form;
+}
+
 bool normalise(Form& form, const std::vector<bool>& negative) {
   for (int pass = 0; pass < 3; ++pass) {
     for (InnerSum& sum : form.sums) merge_equal_terms(sum);

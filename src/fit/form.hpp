@@ -48,6 +48,9 @@ struct Form {
 bool is_whole(double value);
 bool is_constant(const PowerList& powers);
 
+// All columns with a factor each, and a constant.
+Form sum_of_columns(const Data& data);
+
 // Brings a form into the order and the spelling in which equal formulas are equal: no sum with a single term, no
 // common factor inside a sum, no negative power inside a sum, first coefficient of a sum 1. False: it is not a formula
 // (a root of something negative, no number left, ...). negative[i]: the column has negative values.

@@ -184,7 +184,7 @@ double cost_of_number(const Number& number, std::size_t rows) {
 
 }  // namespace
 
-double description_length(const Form& form, double mse, std::size_t rows, const Data&) {
+double description_length(const Form& form, double mse, std::size_t rows) {
   double cost = 0;
   for (const Product& product : form.products) {
     cost += 1.5 + cost_of_powers(product.powers) + cost_of_number(product.coefficient, rows);

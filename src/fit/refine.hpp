@@ -35,7 +35,7 @@ inline constexpr double rounding_level = 1e-10;
 
 // How many nats it takes to tell somebody the target: the errors, and the formula. The smaller the better. A formula
 // with one more term must pay for the term with smaller errors; this is what keeps noise out of formulas.
-double description_length(const Form& form, double mse, std::size_t rows, const Data& data);
+double description_length(const Form& form, double mse, std::size_t rows);
 
 // A whole number, simple fraction, multiple of pi or short decimal this close, unless one would be so by accident.
 std::optional<double> simple_number(double value, double tolerance);

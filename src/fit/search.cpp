@@ -407,18 +407,6 @@ class Search {
     return form;
   }
 
-  // All columns with a factor each.
-  Form line() const {
-    Form form;
-    for (std::size_t i = 0; i < data_.inputs; ++i) {
-      PowerList powers(data_.inputs, 0.0);
-      powers[i] = 1;
-      form.products.push_back({{data_.y_scale / data_.x_scale[i], true}, powers, {}});
-    }
-    form.products.push_back({{data_.y_scale, true}, PowerList(data_.inputs, 0.0), {}});
-    return form;
-  }
-
   // ---- trainings ----
 
   struct Task {
@@ -522,7 +510,7 @@ class Search {
           draw_rows(std::min(data_.train.size(), rows_of_a_judgement) * 3 / 4, random);
       const Rows rows = rows_of(data_, sample, sample.size());
       const Judge judge{data_, rows, options_.powers, options_.use};
-      Form form = line();
+      Form form = sum_of_columns(data_);
       double mse = 0, length = 0;
       if (!judge.measure(form, mse, length)) continue;
       prune(judge, form, mse, length);

@@ -42,7 +42,7 @@ struct Problem {
   }
   double length() {
     const Refit result = refit();
-    return description_length(form, result.mse, data.rows, data);
+    return description_length(form, result.mse, data.rows);
   }
 };
 
@@ -234,8 +234,8 @@ TEST(DescriptionLength, PrefersTheLargerFormulaForATermThatIsThere) {
 
 TEST(DescriptionLength, DoesNotTellErrorsOfRoundingApart) {
   const Problem p = noisy_product(2, 0, 100, 13);
-  EXPECT_EQ(description_length(p.form, 1e-25, 100, p.data), description_length(p.form, 0, 100, p.data));
-  EXPECT_GT(description_length(p.form, 1e-12, 100, p.data), description_length(p.form, 0, 100, p.data));
+  EXPECT_EQ(description_length(p.form, 1e-25, 100), description_length(p.form, 0, 100));
+  EXPECT_GT(description_length(p.form, 1e-12, 100), description_length(p.form, 0, 100));
 }
 
 }  // namespace
