@@ -40,7 +40,8 @@ struct Optimiser {
 struct Regulariser {
   enum class Kind {
     Sparsity,  // strength * clip((e - start) / (end - start), 0, 1) * mean min(|w|, |1 - |w||)
-    Saturate,  // strength * mean max(20 - |w|, 0), once e > start and while the last validation error is < 1 (iNALU)
+    Saturate,  // strength * mean max(20 - |w|, 0), once e > start and while the last validation error is < 1 (iNALU);
+               // in steps of its own, if the recipe has Phases
     L1,        // strength * growth^floor(e / every), at most limit, times the sum of |w|
     Unit,      // strength * ramp as for Sparsity * mean |1 - |w||: towards -1 and 1, never 0 (RealNPU-modified)
     Grow,      // -strength * ramp as for Sparsity * mean w^2: away from 0, without end (MC-FC)
@@ -93,6 +94,7 @@ struct Loss {
     Huber,     // (y - t)^2 up to |y - t| = limit, and a straight line from there
     Relative,  // ((y - t) / t)^2
     Log,       // (ln|y| - ln|t|)^2: blind to signs; a sample with y = 0 or t = 0 has no say
+    Absolute,  // |y - t|
   };
   Kind kind = Kind::Squared;
   double limit = 1;  // Huber
@@ -121,6 +123,9 @@ struct Reinitialise {
   long more_than = 5000;     // ... once more than this many errors are stored (one per iteration)
   double error_above = 1.0;  // fires if mean(first half) <= mean(second half) + sd(second half) and
                              // mean(second half) > error_above
+  // All parameters uniform from -range to range instead of as at the start, and the errors of the batches are looked at
+  // instead of the validation error: Schloer's own loop.
+  std::optional<double> range{};
 };
 
 // The learning rate falls in a straight line, from its value at iteration start to 0 at iteration end. Adam keeps
@@ -132,11 +137,34 @@ struct CoolDown {
   double factor(long e) const;
 };
 
-// Other start values than the module's own for one parameter: uniform from lo to hi.
+// The learning rate is multiplied by a factor every so many iterations.
+struct Decay {
+  double factor = 0.1;
+  long every = 10000;
+
+  double at(long e) const;
+};
+
+// Schloer's loop for iNALU: of every `block` iterations the first `first` leave one parameter (the gate) alone, and the
+// others change nothing else. Where a regulariser of kind Saturate is switched on and the error of the batch is below 1,
+// two more steps follow on it alone: one that leaves the gate alone, and one for the gate.
+struct Phases {
+  std::string parameter;
+  long block = 10;
+  long first = 8;
+};
+
+// Other start values than the module's own for one parameter.
 struct StartChange {
+  enum class Kind {
+    Uniform,  // from lo to hi
+    Normal,   // mean lo, standard deviation hi
+    Scaled,   // the module's own, times lo
+  };
   std::string parameter;
   double lo = 0;
   double hi = 0;
+  Kind kind = Kind::Uniform;
 };
 
 struct Recipe {
@@ -150,6 +178,8 @@ struct Recipe {
   std::optional<Restarts> restarts;
   std::vector<StartChange> starts;
   std::optional<CoolDown> cool_down;
+  std::optional<Decay> decay;
+  std::optional<Phases> phases;
   long iterations = 50000;
   int batch = 128;
 };

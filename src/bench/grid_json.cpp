@@ -21,7 +21,7 @@ auto parsed(std::string_view text, std::string_view what, F f) -> Result<decltyp
 }
 
 constexpr const char* kinds[] = {"sparsity", "saturate", "l1", "unit", "grow"};  // in the order of Regulariser::Kind
-constexpr const char* losses[] = {"squared", "huber", "relative", "log"};        // in the order of Loss::Kind
+constexpr const char* losses[] = {"squared", "huber", "relative", "log", "absolute"};  // in the order of Loss::Kind
 
 // The position of a name in a list of kinds.
 template <std::size_t N>
@@ -76,7 +76,11 @@ std::string senseless(const Recipe& recipe) {
   if (!(recipe.loss.limit > 0)) return "the limit of the huber loss must be above 0";
   if (recipe.noise && !(recipe.noise->lo <= recipe.noise->hi)) return "noise.lo must not be above noise.hi";
   for (const StartChange& change : recipe.starts)
-    if (!(change.lo <= change.hi)) return fmt::format("starts.{} must be [low, high]", change.parameter);
+    if (change.kind == StartChange::Kind::Uniform && !(change.lo <= change.hi))
+      return fmt::format("starts.{} must be [low, high]", change.parameter);
+  if (recipe.decay && recipe.decay->every < 1) return "decay.every must be at least 1";
+  if (recipe.phases && (recipe.phases->block < 1 || recipe.phases->first < 0))
+    return "phases.block must be at least 1, and phases.first must not be negative";
   if (recipe.restarts && (recipe.restarts->count < 1 || recipe.restarts->count > 1000000))
     return "restarts.count must be a whole number from 1 to 1000000";
   if (recipe.restarts && (recipe.restarts->every < 1 || recipe.restarts->every % 1000 != 0))
@@ -144,6 +148,7 @@ std::string to_json(const Recipe& recipe) {
     value["reinitialise"] = {{"every", recipe.reinitialise->every},
                              {"more_than", recipe.reinitialise->more_than},
                              {"error_above", recipe.reinitialise->error_above}};
+    if (recipe.reinitialise->range) value["reinitialise"]["range"] = *recipe.reinitialise->range;
   }
   if (recipe.loss.kind != Loss::Kind::Squared) value["loss"]["kind"] = losses[static_cast<int>(recipe.loss.kind)];
   if (recipe.loss.kind == Loss::Kind::Huber) value["loss"]["limit"] = recipe.loss.limit;
@@ -155,7 +160,17 @@ std::string to_json(const Recipe& recipe) {
       value["noise"]["hi"] = noise->hi;
     }
   }
-  for (const StartChange& change : recipe.starts) value["starts"][change.parameter] = {change.lo, change.hi};
+  for (const StartChange& change : recipe.starts) {
+    json& start = value["starts"][change.parameter];
+    if (change.kind == StartChange::Kind::Uniform) start = {change.lo, change.hi};
+    if (change.kind == StartChange::Kind::Normal) start = {{"mean", change.lo}, {"deviation", change.hi}};
+    if (change.kind == StartChange::Kind::Scaled) start = {{"factor", change.lo}};
+  }
+  if (recipe.decay) value["decay"] = {{"factor", recipe.decay->factor}, {"every", recipe.decay->every}};
+  if (recipe.phases) {
+    value["phases"] = {
+        {"parameter", recipe.phases->parameter}, {"block", recipe.phases->block}, {"first", recipe.phases->first}};
+  }
   if (recipe.cool_down) value["cool_down"] = {{"start", recipe.cool_down->start}, {"end", recipe.cool_down->end}};
   if (recipe.restarts) value["restarts"] = {{"count", recipe.restarts->count}, {"every", recipe.restarts->every}};
   return value.dump();
@@ -178,7 +193,8 @@ Result<Recipe> recipe_from_json(std::string_view text) {
     if (value.contains("clip_norm")) recipe.clip_norm = value["clip_norm"].get<double>();
     if (value.contains("reinitialise")) {
       const json& r = value["reinitialise"];
-      recipe.reinitialise = Reinitialise{r.at("every"), r.at("more_than"), r.at("error_above")};
+      recipe.reinitialise = Reinitialise{r.at("every"), r.at("more_than"), r.at("error_above"), {}};
+      if (r.contains("range")) recipe.reinitialise->range = r["range"].get<double>();
     }
     if (value.contains("loss")) {
       const json& loss = value["loss"];
@@ -190,8 +206,20 @@ Result<Recipe> recipe_from_json(std::string_view text) {
       recipe.noise = Noise{noise.at("lo"), noise.value("hi", 5.0), noise.value("batch_adaptive", false)};
     }
     if (value.contains("starts")) {
-      for (const auto& [parameter, range] : value["starts"].items())
-        recipe.starts.push_back({parameter, range.at(0), range.at(1)});
+      for (const auto& [parameter, start] : value["starts"].items()) {
+        if (start.is_array()) {
+          recipe.starts.push_back({parameter, start.at(0), start.at(1)});
+        } else if (start.contains("factor")) {
+          recipe.starts.push_back({parameter, start["factor"], 0, StartChange::Kind::Scaled});
+        } else {
+          recipe.starts.push_back({parameter, start.at("mean"), start.at("deviation"), StartChange::Kind::Normal});
+        }
+      }
+    }
+    if (value.contains("decay")) recipe.decay = Decay{value["decay"].at("factor"), value["decay"].at("every")};
+    if (value.contains("phases")) {
+      const json& phases = value["phases"];
+      recipe.phases = Phases{phases.at("parameter"), phases.at("block"), phases.at("first")};
     }
     if (value.contains("cool_down"))
       recipe.cool_down = CoolDown{value["cool_down"].at("start"), value["cool_down"].at("end")};

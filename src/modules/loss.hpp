@@ -19,6 +19,8 @@ template <class T>
       return min(loss.limit, max(-loss.limit, difference));
     case Loss::Kind::Relative:
       return where(t == 0.0, T(0.0), difference / (t * t));
+    case Loss::Kind::Absolute:
+      return 0.5 * sign(difference);
     case Loss::Kind::Log: {
       // Where either is 0, infinite or NaN the logarithm says nothing.
       const T ratio = abs(y / t);

@@ -30,6 +30,8 @@ double Regulariser::coefficient(long e) const {
   return 0;
 }
 
+double Decay::at(long e) const { return std::pow(factor, static_cast<double>(e / every)); }
+
 double CoolDown::factor(long e) const {
   const double iteration = static_cast<double>(e);
   if (end <= start) return iteration < start ? 1 : 0;

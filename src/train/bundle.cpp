@@ -19,10 +19,11 @@ StackRecipe StackRecipe::of(const Stack& stack, Operation operation) {
 }
 
 template <class S>
-Bundle<S>::Bundle(const Stack& stack, StackRecipe recipe, const simd::Target& target)
-    : network_(stack, target),
+Bundle<S>::Bundle(const Stack& stack, Wiring wiring, StackRecipe recipe, const simd::Target& target)
+    : network_(stack, std::move(wiring), target),
       recipe_(std::move(recipe)),
       validation_error_(static_cast<std::size_t>(network_.lanes()), std::numeric_limits<double>::infinity()),
+      batch_error_(static_cast<std::size_t>(network_.lanes())),
       per_lane_(static_cast<std::size_t>(network_.lanes())),
       history_(static_cast<std::size_t>(network_.lanes())),
       streams_(static_cast<std::size_t>(network_.lanes())) {
@@ -74,14 +75,24 @@ template <class S>
 void Bundle<S>::step(const S* x, const S* t, int samples, const S* prepared) {
   restart();
   network_.update_weights();
+  const Recipe& recipe = recipe_.whole;
+  if (recipe.phases || (recipe.reinitialise && recipe.reinitialise->range)) {
+    network_.squared_error(x, t, samples, batch_error_, prepared);
+    for (double& error : batch_error_) error /= static_cast<double>(samples) * network_.outputs();
+  }
   network_.clear_gradients();
   if (noisy_) draw_noise(x, samples);
   network_.learn(x, t, samples, 2.0 / (static_cast<double>(samples) * network_.outputs()), prepared,
-                 recipe_.whole.loss);
+                 recipe.loss);
   network_.pull_back();
-  regularise();
+  regularise(recipe.phases ? Regularisers::AllButSaturate : Regularisers::All);
   clip();
-  optimise();
+  if (!recipe.phases) {
+    optimise(Part::All);
+  } else {
+    optimise(iteration_ % recipe.phases->block < recipe.phases->first ? Part::Rest : Part::Phased);
+    saturate_in_own_steps();
+  }
   clamp();
   reinitialise_where_stuck();
   ++iteration_;
@@ -144,26 +155,36 @@ void Bundle<S>::restart() {
 }
 
 template <class S>
-void Bundle<S>::regularise() {
+template <class F>
+void Bundle<S>::for_each_parameter(int layer, F f) {
+  const LayerSpec& spec = network_.spec(layer);
+  const auto values = network_.values(layer);
+  OptimiserState& state = state_[static_cast<std::size_t>(layer)];
+  std::size_t offset = 0;
+  for (const ParameterInfo& parameter : spec.module->parameters) {
+    if (!is_present(parameter, spec.shape)) continue;
+    const int n = size_of(*spec.module, parameter.axes, spec.shape);
+    f(parameter, values.parameters + offset, values.gradients + offset, state.m.data() + offset,
+      state.v.data() + offset, n);
+    offset += static_cast<std::size_t>(n) * per_lane_.size();
+  }
+}
+
+template <class S>
+void Bundle<S>::regularise(Regularisers which) {
   const StepKernels<S>& kernels = network_.step_kernels();
-  const std::size_t lanes = per_lane_.size();
   for (int k = 0; k < network_.layer_count(); ++k) {
     for (const Regulariser& r : recipe_.layers[static_cast<std::size_t>(k)]) {
+      const bool saturates = r.kind == Regulariser::Kind::Saturate;
+      if (which != Regularisers::All && saturates != (which == Regularisers::Saturate)) continue;
       const double coefficient = r.coefficient(iteration_);
       if (coefficient == 0) continue;
-      if (r.kind == Regulariser::Kind::Saturate) {
-        for (std::size_t l = 0; l < lanes; ++l) per_lane_[l] = validation_error_[l] < 1 ? S(1) : S(0);
+      if (saturates) {
+        const std::vector<double>& error = recipe_.whole.phases ? batch_error_ : validation_error_;
+        for (std::size_t l = 0; l < per_lane_.size(); ++l) per_lane_[l] = error[l] < 1 ? S(1) : S(0);
       }
-      const LayerSpec& spec = network_.spec(k);
-      const auto values = network_.values(k);
-      std::size_t offset = 0;
-      for (const ParameterInfo& parameter : spec.module->parameters) {
-        if (!is_present(parameter, spec.shape)) continue;
-        const int n = size_of(*spec.module, parameter.axes, spec.shape);
-        const S* p = values.parameters + offset;
-        S* gradient = values.gradients + offset;
-        offset += static_cast<std::size_t>(n) * lanes;
-        if (!r.parameter.empty() && r.parameter != parameter.name) continue;
+      for_each_parameter(k, [&](const ParameterInfo& parameter, const S* p, S* gradient, S*, S*, int n) {
+        if (!r.parameter.empty() && r.parameter != parameter.name) return;
         switch (r.kind) {
           case Regulariser::Kind::Sparsity:
             kernels.sparsity(p, gradient, n, coefficient / n);
@@ -181,8 +202,43 @@ void Bundle<S>::regularise() {
             kernels.grow(p, gradient, n, coefficient / n);
             break;
         }
-      }
+      });
     }
+  }
+}
+
+// Schloer's loop: two steps on the regulariser alone, for the runs whose batch went well. The others keep what they have.
+template <class S>
+void Bundle<S>::saturate_in_own_steps() {
+  const auto is_on = [&](const Regulariser& r) {
+    return r.kind == Regulariser::Kind::Saturate && r.coefficient(iteration_) != 0;
+  };
+  bool on = false;
+  for (const auto& layer : recipe_.layers) on = on || std::any_of(layer.begin(), layer.end(), is_on);
+  on = on && std::any_of(batch_error_.begin(), batch_error_.end(), [](double error) { return error < 1; });
+  if (!on) return;
+  std::vector<AlignedVector<S>> kept;
+  for (int k = 0; k < network_.layer_count(); ++k) {
+    for_each_parameter(k, [&](const ParameterInfo&, const S* p, S*, const S* m, const S* v, int n) {
+      for (const S* values : {p, m, v})
+        kept.emplace_back(values, values + static_cast<std::size_t>(n) * per_lane_.size());
+    });
+  }
+  for (const Part part : {Part::Rest, Part::Phased}) {
+    network_.clear_gradients();
+    regularise(Regularisers::Saturate);
+    clip();
+    optimise(part);
+  }
+  std::size_t next = 0;
+  for (int k = 0; k < network_.layer_count(); ++k) {
+    for_each_parameter(k, [&](const ParameterInfo&, S* p, S*, S* m, S* v, int n) {
+      for (S* values : {p, m, v}) {
+        const AlignedVector<S>& old = kept[next++];
+        for (std::size_t j = 0; j < static_cast<std::size_t>(n) * per_lane_.size(); ++j)
+          if (!(batch_error_[j % per_lane_.size()] < 1)) values[j] = old[j];
+      }
+    });
   }
 }
 
@@ -207,11 +263,13 @@ void Bundle<S>::clip() {
 }
 
 template <class S>
-void Bundle<S>::optimise() {
+void Bundle<S>::optimise(Part part) {
   const StepKernels<S>& kernels = network_.step_kernels();
   Optimiser optimiser = recipe_.whole.optimiser;
-  if (recipe_.whole.cool_down)
-    optimiser.set_learning_rate(optimiser.learning_rate() * recipe_.whole.cool_down->factor(iteration_));
+  double rate = optimiser.learning_rate();
+  if (recipe_.whole.cool_down) rate *= recipe_.whole.cool_down->factor(iteration_);
+  if (recipe_.whole.decay) rate *= recipe_.whole.decay->at(iteration_);
+  optimiser.set_learning_rate(rate);
   AdamStep adam{};
   if (optimiser.kind == Optimiser::Kind::Adam) {
     const Adam& a = optimiser.adam;
@@ -219,28 +277,32 @@ void Bundle<S>::optimise() {
     beta2_power_ *= a.beta2;
     adam = {a.beta1, a.beta2, a.epsilon, a.learning_rate / (1 - beta1_power_), std::sqrt(1 - beta2_power_)};
   }
-  for (int k = 0; k < network_.layer_count(); ++k) {
-    const auto values = network_.values(k);
-    OptimiserState& state = state_[static_cast<std::size_t>(k)];
+  const auto step = [&](S* p, const S* gradient, S* m, S* v, int n) {
     if (optimiser.kind == Optimiser::Kind::Adam) {
-      kernels.adam(values.parameters, values.gradients, state.m.data(), state.v.data(), values.count, adam);
+      kernels.adam(p, gradient, m, v, n, adam);
     } else {
-      kernels.rms_prop(values.parameters, values.gradients, state.v.data(), values.count, optimiser.rms_prop);
+      kernels.rms_prop(p, gradient, v, n, optimiser.rms_prop);
     }
+  };
+  for (int k = 0; k < network_.layer_count(); ++k) {
+    if (part == Part::All) {
+      const auto values = network_.values(k);
+      OptimiserState& state = state_[static_cast<std::size_t>(k)];
+      step(values.parameters, values.gradients, state.m.data(), state.v.data(), values.count);
+      continue;
+    }
+    for_each_parameter(k, [&](const ParameterInfo& parameter, S* p, const S* gradient, S* m, S* v, int n) {
+      if ((parameter.name == recipe_.whole.phases->parameter) == (part == Part::Phased)) step(p, gradient, m, v, n);
+    });
   }
 }
 
 template <class S>
 void Bundle<S>::clamp() {
   for (int k = 0; k < network_.layer_count(); ++k) {
-    const LayerSpec& spec = network_.spec(k);
-    S* p = network_.values(k).parameters;
-    for (const ParameterInfo& parameter : spec.module->parameters) {
-      if (!is_present(parameter, spec.shape)) continue;
-      const int n = size_of(*spec.module, parameter.axes, spec.shape);
+    for_each_parameter(k, [&](const ParameterInfo& parameter, S* p, S*, S*, S*, int n) {
       if (parameter.clamp) network_.step_kernels().clamp(p, n, parameter.clamp->lo, parameter.clamp->hi);
-      p += static_cast<std::size_t>(n) * per_lane_.size();
-    }
+    });
   }
 }
 
@@ -255,10 +317,18 @@ void Bundle<S>::reinitialise_where_stuck() {
   const Reinitialise& rule = *recipe_.whole.reinitialise;
   const bool check = iteration_ > 0 && iteration_ % rule.every == 0;
   for (std::size_t l = 0; l < history_.size(); ++l) {
-    history_[l].add(validation_error_[l]);
+    history_[l].add(rule.range ? batch_error_[l] : validation_error_[l]);
     if (!check || history_[l].size <= rule.more_than || !streams_[l]) continue;
     if (history_[l].is_stuck(rule.error_above)) {
-      start(static_cast<int>(l), streams_[l]);
+      if (rule.range) {
+        for (int k = 0; k < network_.layer_count(); ++k) {
+          std::vector<double> values(static_cast<std::size_t>(network_.values(k).count));
+          streams_[l]->uniform(values, -*rule.range, *rule.range);
+          network_.set_parameters(static_cast<int>(l), k, values);
+        }
+      } else {
+        start(static_cast<int>(l), streams_[l]);
+      }
       history_[l] = {};
     }
   }

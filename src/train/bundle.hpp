@@ -25,7 +25,9 @@ struct StackRecipe {
 template <class S>
 class Bundle {
  public:
-  Bundle(const Stack& stack, StackRecipe recipe, const simd::Target& target);
+  Bundle(const Stack& stack, StackRecipe recipe, const simd::Target& target)
+      : Bundle(stack, Wiring::of(stack), std::move(recipe), target) {}
+  Bundle(const Stack& stack, Wiring wiring, StackRecipe recipe, const simd::Target& target);
 
   Network<S>& network() { return network_; }
   const Network<S>& network() const { return network_; }
@@ -44,9 +46,15 @@ class Bundle {
 
  private:
   void draw_noise(const S* x, int samples);
-  void regularise();
+  // f(parameter, its gradients, its state in the optimiser, how many values), of one layer.
+  template <class F>
+  void for_each_parameter(int layer, F f);
+  enum class Regularisers { All, AllButSaturate, Saturate };
+  void regularise(Regularisers which);
   void clip();
-  void optimise();
+  enum class Part { All, Phased, Rest };  // of the parameters: Phased are those that Phases names
+  void optimise(Part part);
+  void saturate_in_own_steps();
   void clamp();
   void reinitialise_where_stuck();
   void restart();
@@ -68,7 +76,7 @@ class Bundle {
     AlignedVector<S> m, v;
   };
   std::vector<OptimiserState> state_;
-  std::vector<double> validation_error_;
+  std::vector<double> validation_error_, batch_error_;
   AlignedVector<S> per_lane_;  // scratch: one value per lane
   std::vector<History> history_;
 

@@ -8,9 +8,10 @@
 namespace nalm {
 
 template <class S>
-Network<S>::Network(const Stack& stack, const simd::Target& target)
+Network<S>::Network(const Stack& stack, Wiring wiring, const simd::Target& target)
     : lanes_(target.lanes<S>()),
       step_kernels_(&nalm::step_kernels<S>(target.index)),
+      wiring_(std::move(wiring)),
       sums_(static_cast<std::size_t>(lanes_)) {
   for (const LayerSpec& spec : stack) {
     const ModuleEntry& entry = entry_of(*spec.module);
@@ -27,11 +28,29 @@ Network<S>::Network(const Stack& stack, const simd::Target& target)
     layer.dp.resize(at(room));
     layer.w.resize(at(layer.weight_count));
     layer.dw.resize(at(layer.weight_count));
-    layer.y.resize(at(tile * spec.shape.outputs));
-    layer.dy.resize(at(tile * spec.shape.outputs));
-    // learn() of a single layer keeps y and dy of one sample beside its steps.
-    layer.step.resize(at(std::max(tile * layer.step_count, layer.step_count + 2 * spec.shape.outputs)));
     layers_.push_back(std::move(layer));
+  }
+  const std::vector<Wiring::Node>& nodes = wiring_.nodes();
+  is_stack_ = nodes.size() == layers_.size() + 1;
+  for (std::size_t k = 1; k < nodes.size(); ++k) {
+    const int before = static_cast<int>(k) - 1;
+    is_stack_ = is_stack_ && nodes[k].kind == Wiring::Node::Kind::Layer && nodes[k].layer == before &&
+                nodes[k].from == before;
+  }
+  // What a tile needs should stay in the caches.
+  if (nodes.size() > 64) tile_ = nodes.size() > 1024 ? 1 : 4;
+  nodes_.resize(nodes.size());
+  for (std::size_t k = 1; k < nodes.size(); ++k) {
+    NodeState& state = nodes_[k];
+    state.y.resize(at(tile_ * nodes[k].width));
+    state.dy.resize(state.y.size());
+    if (nodes[k].kind == Wiring::Node::Kind::Layer) {
+      // learn() of a single layer keeps y and dy of one sample beside its steps.
+      const int steps = layers_[static_cast<std::size_t>(nodes[k].layer)].step_count;
+      state.step.resize(at(std::max(tile_ * steps, steps + 2 * nodes[k].width)));
+    } else if (nodes[k].kind == Wiring::Node::Kind::Constant) {
+      std::fill(state.y.begin(), state.y.end(), static_cast<S>(nodes[k].number));
+    }
   }
 }
 
@@ -82,37 +101,181 @@ void Network<S>::update_weights() {
 }
 
 template <class S>
-void Network<S>::forward_tile(const S* x, int samples) {
-  for (LayerState& l : layers_) {
-    l.kernels->forward(l.spec.shape, l.p.data(), l.w.data(), x, l.y.data(), l.step.data(), l.step_count, samples);
-    x = l.y.data();
+const S* Network<S>::values_of(int node, const S* x) const {
+  return node == 0 ? x : nodes_[static_cast<std::size_t>(node)].y.data();
+}
+
+// Everything but layers. Plain loops over samples, values and lanes; the compiler makes vectors of them.
+template <class S>
+void Network<S>::apply(const Wiring::Node& node, NodeState& state, const S* x, int samples) const {
+  const std::size_t width = at(node.width), n = width * static_cast<std::size_t>(samples), lanes = at(1);
+  S* y = state.y.data();
+  switch (node.kind) {
+    case Wiring::Node::Kind::Input:
+    case Wiring::Node::Kind::Constant:
+    case Wiring::Node::Kind::Layer:
+      break;
+    case Wiring::Node::Kind::Pick:
+      for (std::size_t v = 0; v < node.ports.size(); ++v) {
+        const auto& [from, value] = node.ports[v];
+        const std::size_t stride = at(wiring_.nodes()[static_cast<std::size_t>(from)].width);
+        const S* source = values_of(from, x) + at(value);
+        for (std::size_t s = 0; s < static_cast<std::size_t>(samples); ++s)
+          std::copy_n(source + s * stride, lanes, y + s * width + v * lanes);
+      }
+      break;
+    case Wiring::Node::Kind::Mix: {
+      const auto& [from, value] = node.ports.front();
+      const std::size_t stride = at(wiring_.nodes()[static_cast<std::size_t>(from)].width);
+      const S *c = values_of(from, x) + at(value), *a = values_of(node.terms[0].node, x),
+              *b = values_of(node.terms[1].node, x);
+      for (std::size_t s = 0; s < static_cast<std::size_t>(samples); ++s, c += stride) {
+        for (std::size_t k = s * width; k < (s + 1) * width; ++k)
+          y[k] = c[k % lanes] * a[k] + (S(1) - c[k % lanes]) * b[k];
+      }
+      break;
+    }
+    case Wiring::Node::Kind::Sum:
+      std::fill_n(y, n, S(0));
+      for (const auto& [factor, from] : node.terms) {
+        const S* source = values_of(from, x);
+        const S f = static_cast<S>(factor);
+        for (std::size_t k = 0; k < n; ++k) y[k] += f * source[k];
+      }
+      if (std::isfinite(node.number)) {
+        const S lowest = static_cast<S>(node.number);
+        for (std::size_t k = 0; k < n; ++k) y[k] = y[k] < lowest ? lowest : y[k];
+      }
+      break;
+  }
+}
+
+// Adds to the gradients of the nodes it was computed from.
+template <class S>
+void Network<S>::apply_back(const Wiring::Node& node, const NodeState& state, const S* x, int samples) {
+  const std::size_t width = at(node.width), n = width * static_cast<std::size_t>(samples), lanes = at(1);
+  const S* dy = state.dy.data();
+  // The input's gradient is of no interest.
+  const auto gradient_of = [&](int from) {
+    return from == 0 ? nullptr : nodes_[static_cast<std::size_t>(from)].dy.data();
+  };
+  switch (node.kind) {
+    case Wiring::Node::Kind::Input:
+    case Wiring::Node::Kind::Constant:
+    case Wiring::Node::Kind::Layer:
+      break;
+    case Wiring::Node::Kind::Pick:
+      for (std::size_t v = 0; v < node.ports.size(); ++v) {
+        const auto& [from, value] = node.ports[v];
+        if (from == 0) continue;
+        const std::size_t stride = at(wiring_.nodes()[static_cast<std::size_t>(from)].width);
+        S* gradient = gradient_of(from) + at(value);
+        for (std::size_t s = 0; s < static_cast<std::size_t>(samples); ++s)
+          for (std::size_t l = 0; l < lanes; ++l) gradient[s * stride + l] += dy[s * width + v * lanes + l];
+      }
+      break;
+    case Wiring::Node::Kind::Mix: {
+      const auto& [from, value] = node.ports.front();
+      const std::size_t stride = at(wiring_.nodes()[static_cast<std::size_t>(from)].width);
+      const int a = node.terms[0].node, b = node.terms[1].node;
+      const S *c = values_of(from, x) + at(value), *ya = values_of(a, x), *yb = values_of(b, x);
+      S *dc = from == 0 ? nullptr : gradient_of(from) + at(value), *da = gradient_of(a), *db = gradient_of(b);
+      for (std::size_t s = 0; s < static_cast<std::size_t>(samples); ++s) {
+        for (std::size_t k = s * width; k < (s + 1) * width; ++k) {
+          const std::size_t at_c = s * stride + k % lanes;
+          if (dc) dc[at_c] += dy[k] * (ya[k] - yb[k]);
+          if (da) da[k] += dy[k] * c[at_c];
+          if (db) db[k] += dy[k] * (S(1) - c[at_c]);
+        }
+      }
+      break;
+    }
+    case Wiring::Node::Kind::Sum: {
+      const bool bounded = std::isfinite(node.number);
+      const S lowest = static_cast<S>(node.number);
+      for (const auto& [factor, from] : node.terms) {
+        S* gradient = gradient_of(from);
+        if (!gradient) continue;
+        const S f = static_cast<S>(factor);
+        if (bounded) {
+          for (std::size_t k = 0; k < n; ++k) gradient[k] += state.y[k] > lowest ? f * dy[k] : S(0);
+        } else {
+          for (std::size_t k = 0; k < n; ++k) gradient[k] += f * dy[k];
+        }
+      }
+      break;
+    }
   }
 }
 
 template <class S>
-void Network<S>::training_forward_tile(const S* x, int first_sample, int samples, std::size_t layers) {
-  for (std::size_t k = 0; k < layers; ++k) {
-    LayerState& l = layers_[k];
+void Network<S>::forward_tile(const S* x, int samples) {
+  for (std::size_t k = 1; k < nodes_.size(); ++k) {
+    const Wiring::Node& node = wiring_.nodes()[k];
+    NodeState& state = nodes_[k];
+    if (node.kind != Wiring::Node::Kind::Layer) {
+      apply(node, state, x, samples);
+      continue;
+    }
+    const LayerState& l = layers_[static_cast<std::size_t>(node.layer)];
+    l.kernels->forward(l.spec.shape, l.p.data(), l.w.data(), values_of(node.from, x), state.y.data(), state.step.data(),
+                       l.step_count, samples);
+  }
+}
+
+template <class S>
+void Network<S>::training_forward_tile(const S* x, int first_sample, int samples, std::size_t nodes) {
+  for (std::size_t k = 1; k < nodes; ++k) {
+    const Wiring::Node& node = wiring_.nodes()[k];
+    NodeState& state = nodes_[k];
+    if (node.kind != Wiring::Node::Kind::Layer) {
+      apply(node, state, x, samples);
+      continue;
+    }
+    const LayerState& l = layers_[static_cast<std::size_t>(node.layer)];
+    const S* from = values_of(node.from, x);
     if (l.kernels->training_forward) {
       const S* noise = l.noise.empty() ? nullptr : l.noise.data() + at(first_sample * l.spec.shape.inputs);
-      l.kernels->training_forward(l.spec.shape, l.p.data(), l.w.data(), x, noise, l.y.data(), l.step.data(),
+      l.kernels->training_forward(l.spec.shape, l.p.data(), l.w.data(), from, noise, state.y.data(), state.step.data(),
                                   l.step_count, samples);
     } else {
-      l.kernels->forward(l.spec.shape, l.p.data(), l.w.data(), x, l.y.data(), l.step.data(), l.step_count, samples);
+      l.kernels->forward(l.spec.shape, l.p.data(), l.w.data(), from, state.y.data(), state.step.data(), l.step_count,
+                         samples);
     }
-    x = l.y.data();
+  }
+}
+
+// From the gradient of the output, which is there already, to those of the effective weights.
+template <class S>
+void Network<S>::backward_tile(const S* x, int samples) {
+  for (std::size_t k = 1; k + 1 < nodes_.size(); ++k)
+    std::fill_n(nodes_[k].dy.data(), at(samples * wiring_.nodes()[k].width), S(0));
+  for (std::size_t k = nodes_.size(); k-- > 1;) {
+    const Wiring::Node& node = wiring_.nodes()[k];
+    NodeState& state = nodes_[k];
+    if (node.kind != Wiring::Node::Kind::Layer) {
+      apply_back(node, state, x, samples);
+      continue;
+    }
+    LayerState& l = layers_[static_cast<std::size_t>(node.layer)];
+    const bool wanted =
+        node.from > 0 && wiring_.nodes()[static_cast<std::size_t>(node.from)].kind != Wiring::Node::Kind::Constant;
+    l.kernels->backward(l.spec.shape, l.p.data(), l.w.data(), values_of(node.from, x), state.y.data(),
+                        state.step.data(), l.step_count, state.dy.data(),
+                        wanted ? nodes_[static_cast<std::size_t>(node.from)].dy.data() : nullptr, l.dp.data(),
+                        l.dw.data(), samples);
   }
 }
 
 template <class S>
 void Network<S>::training_predict(const S* x, S* y, int samples, int layers) {
-  const LayerState& last = layers_[static_cast<std::size_t>(layers - 1)];
-  const int outputs = last.spec.shape.outputs;
+  const std::size_t last = is_stack_ ? static_cast<std::size_t>(layers) : nodes_.size() - 1;
+  const int width = wiring_.nodes()[last].width;
   for (int k = 0; k < layers; ++k) noise(k, samples);
-  for (int first = 0; first < samples; first += tile) {
-    const int count = std::min(tile, samples - first);
-    training_forward_tile(x + at(first * inputs()), first, count, static_cast<std::size_t>(layers));
-    std::copy_n(last.y.data(), at(count * outputs), y + at(first * outputs));
+  for (int first = 0; first < samples; first += tile_) {
+    const int count = std::min(tile_, samples - first);
+    training_forward_tile(x + at(first * inputs()), first, count, last + 1);
+    std::copy_n(nodes_[last].y.data(), at(count * width), y + at(first * width));
   }
 }
 
@@ -127,10 +290,10 @@ S* Network<S>::noise(int layer, int samples) {
 
 template <class S>
 void Network<S>::predict(const S* x, S* y, int samples) {
-  for (int first = 0; first < samples; first += tile) {
-    const int count = std::min(tile, samples - first);
+  for (int first = 0; first < samples; first += tile_) {
+    const int count = std::min(tile_, samples - first);
     forward_tile(x + at(first * inputs()), count);
-    std::copy_n(layers_.back().y.data(), at(count * outputs()), y + at(first * outputs()));
+    std::copy_n(nodes_.back().y.data(), at(count * outputs()), y + at(first * outputs()));
   }
 }
 
@@ -157,29 +320,22 @@ const S* Network<S>::prepared_or_own(const S* x, int samples, const S* prepared)
 
 template <class S>
 void Network<S>::learn(const S* x, const S* t, int samples, double scale, const S* prepared, const Loss& loss) {
-  if (layers_.size() == 1) {
+  if (is_stack_ && layers_.size() == 1) {
     LayerState& l = layers_.front();
     l.kernels->learn(l.spec.shape, l.p.data(), l.w.data(), x, prepared_or_own(x, samples, prepared), noise(0, samples),
-                     t, scale, loss.kind == Loss::Kind::Squared ? nullptr : &loss, l.step.data(), l.dp.data(),
-                     l.dw.data(), samples);
+                     t, scale, loss.kind == Loss::Kind::Squared ? nullptr : &loss, nodes_.back().step.data(),
+                     l.dp.data(), l.dw.data(), samples);
     return;
   }
   for (int k = 0; k < layer_count(); ++k) noise(k, samples);
-  for (int first = 0; first < samples; first += tile) {
-    const int count = std::min(tile, samples - first);
+  for (int first = 0; first < samples; first += tile_) {
+    const int count = std::min(tile_, samples - first);
     const S* tile_x = x + at(first * inputs());
-    training_forward_tile(tile_x, first, count, layers_.size());
-    LayerState& last = layers_.back();
+    training_forward_tile(tile_x, first, count, nodes_.size());
+    NodeState& last = nodes_.back();
     step_kernels_->error_gradient(last.y.data(), t + at(first * outputs()), last.dy.data(), count * outputs(), scale,
                                   loss);
-    for (std::size_t k = layers_.size(); k-- > 0;) {
-      LayerState& l = layers_[k];
-      LayerState* below = k > 0 ? &layers_[k - 1] : nullptr;
-      if (below) std::fill(below->dy.begin(), below->dy.end(), S(0));
-      l.kernels->backward(l.spec.shape, l.p.data(), l.w.data(), below ? below->y.data() : tile_x, l.y.data(),
-                          l.step.data(), l.step_count, l.dy.data(), below ? below->dy.data() : nullptr, l.dp.data(),
-                          l.dw.data(), count);
-    }
+    backward_tile(tile_x, count);
   }
 }
 
@@ -193,19 +349,21 @@ void Network<S>::pull_back() {
 template <class S>
 void Network<S>::output_gradients(const S* x, int samples, S* y, S* gradients) {
   for (int k = 0; k < layer_count(); ++k) noise(k, samples);
-  training_forward_tile(x, 0, samples, layers_.size());
-  std::copy_n(layers_.back().y.data(), at(samples), y);
+  training_forward_tile(x, 0, samples, nodes_.size());
+  std::copy_n(nodes_.back().y.data(), at(samples), y);
   for (int sample = 0; sample < samples; ++sample) {
     clear_gradients();
-    std::fill_n(layers_.back().dy.data(), at(1), S(1));
+    std::fill_n(nodes_.back().dy.data(), at(1), S(1));
     for (std::size_t k = layers_.size(); k-- > 0;) {
       LayerState& l = layers_[k];
-      LayerState* below = k > 0 ? &layers_[k - 1] : nullptr;
-      const S* layer_x = (below ? below->y.data() : x) + at(sample * l.spec.shape.inputs);
-      if (below) std::fill_n(below->dy.data(), at(l.spec.shape.inputs), S(0));
-      l.kernels->backward(l.spec.shape, l.p.data(), l.w.data(), layer_x, l.y.data() + at(sample * l.spec.shape.outputs),
-                          l.step.data() + at(sample * l.step_count), l.step_count, l.dy.data(),
-                          below ? below->dy.data() : nullptr, l.dp.data(), l.dw.data(), 1);
+      const NodeState& state = nodes_[k + 1];
+      S* dx = k > 0 ? nodes_[k].dy.data() : nullptr;
+      const S* layer_x = values_of(static_cast<int>(k), x) + at(sample * l.spec.shape.inputs);
+      if (dx) std::fill_n(dx, at(l.spec.shape.inputs), S(0));
+      l.kernels->backward(l.spec.shape, l.p.data(), l.w.data(), layer_x,
+                          state.y.data() + at(sample * l.spec.shape.outputs),
+                          state.step.data() + at(sample * l.step_count), l.step_count, state.dy.data(), dx, l.dp.data(),
+                          l.dw.data(), 1);
     }
     pull_back();
     for (const LayerState& l : layers_) {
@@ -218,15 +376,16 @@ void Network<S>::output_gradients(const S* x, int samples, S* y, S* gradients) {
 template <class S>
 void Network<S>::squared_error(const S* x, const S* t, int samples, std::span<double> sums, const S* prepared) {
   std::fill(sums_.begin(), sums_.end(), 0.0);
-  if (layers_.size() == 1) {
+  if (is_stack_ && layers_.size() == 1) {
     LayerState& l = layers_.front();
+    NodeState& state = nodes_.back();
     l.kernels->squared_error(l.spec.shape, l.p.data(), l.w.data(), x, prepared_or_own(x, samples, prepared), t,
-                             l.y.data(), l.step.data(), sums_.data(), samples);
+                             state.y.data(), state.step.data(), sums_.data(), samples);
   } else {
-    for (int first = 0; first < samples; first += tile) {
-      const int count = std::min(tile, samples - first);
+    for (int first = 0; first < samples; first += tile_) {
+      const int count = std::min(tile_, samples - first);
       forward_tile(x + at(first * inputs()), count);
-      const S* y = layers_.back().y.data();
+      const S* y = nodes_.back().y.data();
       const S* wanted = t + at(first * outputs());
       for (std::size_t k = 0; k < at(count * outputs()); ++k) {
         const double difference = static_cast<double>(static_cast<S>(y[k] - wanted[k]));

@@ -1,4 +1,4 @@
-// A stack of layers for a bundle of runs: one run per SIMD lane, all with the same architecture.
+// Layers, stacked or wired, for a bundle of runs: one run per SIMD lane, all with the same architecture.
 #pragma once
 
 #include <span>
@@ -9,6 +9,7 @@
 #include "nalm/model.hpp"
 #include "simd/dispatch.hpp"
 #include "train/step_kernels.hpp"
+#include "train/wiring.hpp"
 
 namespace nalm {
 
@@ -16,11 +17,12 @@ namespace nalm {
 template <class S>
 class Network {
  public:
-  Network(const Stack& stack, const simd::Target& target);
+  Network(const Stack& stack, const simd::Target& target) : Network(stack, Wiring::of(stack), target) {}
+  Network(const Stack& stack, Wiring wiring, const simd::Target& target);
 
   int lanes() const { return lanes_; }
-  int inputs() const { return layers_.front().spec.shape.inputs; }
-  int outputs() const { return layers_.back().spec.shape.outputs; }
+  int inputs() const { return wiring_.inputs(); }
+  int outputs() const { return wiring_.outputs(); }
   int layer_count() const { return static_cast<int>(layers_.size()); }
   const LayerSpec& spec(int layer) const { return layers_[static_cast<std::size_t>(layer)].spec; }
   const StepKernels<S>& step_kernels() const { return *step_kernels_; }
@@ -35,7 +37,8 @@ class Network {
 
   void update_weights();
   void predict(const S* x, S* y, int samples);
-  // In the form that the layers train in, of the first so many layers; learn() minimises the error of this one.
+  // In the form that the layers train in, of the first so many layers of a stack; learn() minimises the error of this
+  // one.
   void training_predict(const S* x, S* y, int samples, int layers);
 
   // Random factors for the next learn() of so many samples, [sample][input]; null for a layer that takes none. They are
@@ -45,7 +48,7 @@ class Network {
   void clear_gradients();
   // What the first layer computes from the inputs alone, [sample][input]: for networks that share it (ModuleInfo::
   // prepared). Whoever has it passes it on below; null means that it is computed there.
-  bool has_prepared() const { return layers_.front().kernels->prepare != nullptr; }
+  bool has_prepared() const { return is_stack_ && layers_.front().kernels->prepare != nullptr; }
   void prepare(const S* x, S* prepared, int samples) const;
 
   // Adds the gradient of scale/2 * sum of the loss with respect to the effective weights ...
@@ -56,7 +59,7 @@ class Network {
   // Sum of (y - t)^2 per lane, in double.
   void squared_error(const S* x, const S* t, int samples, std::span<double> sums, const S* prepared = nullptr);
 
-  // Outputs of at most `tile` samples of a network with one output, and the gradient of each with respect to all raw
+  // Outputs of at most `tile` samples of a stack with one output, and the gradient of each with respect to all raw
   // parameters, layer by layer: [sample][parameter].
   void output_gradients(const S* x, int samples, S* y, S* gradients);
 
@@ -77,18 +80,29 @@ class Network {
     const LayerKernels<S>* kernels = nullptr;
     int parameter_count = 0, weight_count = 0, step_count = 0;
     AlignedVector<S> p, w, dp, dw;
-    AlignedVector<S> y, dy, step;  // of one tile
-    AlignedVector<S> noise;        // of a batch
+    AlignedVector<S> noise;  // of a batch
+  };
+  // Of one tile.
+  struct NodeState {
+    AlignedVector<S> y, dy, step;
   };
 
   std::size_t at(int value) const { return static_cast<std::size_t>(value) * static_cast<std::size_t>(lanes_); }
+  const S* values_of(int node, const S* x) const;
+  void apply(const Wiring::Node& node, NodeState& state, const S* x, int samples) const;
+  void apply_back(const Wiring::Node& node, const NodeState& state, const S* x, int samples);
   void forward_tile(const S* x, int samples);
-  void training_forward_tile(const S* x, int first_sample, int samples, std::size_t layers);
+  void training_forward_tile(const S* x, int first_sample, int samples, std::size_t nodes);
+  void backward_tile(const S* x, int samples);
   const S* prepared_or_own(const S* x, int samples, const S* prepared);
 
   int lanes_;
   const StepKernels<S>* step_kernels_;
+  Wiring wiring_;
+  bool is_stack_ = true;
+  int tile_ = tile;  // smaller for wirings with many nodes
   std::vector<LayerState> layers_;
+  std::vector<NodeState> nodes_;
   AlignedVector<double> sums_;
   AlignedVector<S> prepared_;  // where nobody passes one on
 };

@@ -44,8 +44,13 @@ std::vector<double> start_values(const ModuleInfo& module, const LayerShape& sha
     std::vector<double> tensor(static_cast<std::size_t>(size_of(module, parameter.axes, shape)));
     const auto symmetric = [&](double r) { stream.uniform(tensor, -r, r); };
     Start start = parameter.start;
-    for (const StartChange& change : changes)
-      if (change.parameter == parameter.name) start = Start::uniform(change.lo, change.hi);
+    double factor = 1;
+    for (const StartChange& change : changes) {
+      if (change.parameter != parameter.name) continue;
+      if (change.kind == StartChange::Kind::Uniform) start = Start::uniform(change.lo, change.hi);
+      if (change.kind == StartChange::Kind::Normal) start = Start::normal(change.lo, change.hi);
+      if (change.kind == StartChange::Kind::Scaled) factor = change.lo;
+    }
     switch (start.kind) {
       case Start::Kind::Constant:
         std::fill(tensor.begin(), tensor.end(), start.a);
@@ -80,6 +85,8 @@ std::vector<double> start_values(const ModuleInfo& module, const LayerShape& sha
         symmetric(nac_range(fan));
         break;
     }
+    if (factor != 1)
+      for (double& value : tensor) value = static_cast<double>(static_cast<float>(value * factor));
     values.insert(values.end(), tensor.begin(), tensor.end());
   }
   return values;
