@@ -67,7 +67,7 @@ std::optional<double> output_gate_target(const ModuleInfo& module, Operation ope
 class Dissection {
  public:
   Dissection(const RunId& id, const std::vector<ExplainedLayer>& layers) : id_(id), layers_(layers) {
-    first_operand_ = static_cast<std::size_t>(RunData(id.seed, id.inputs).first_operand);
+    first_operand_ = static_cast<std::size_t>(OperandPlace(id.seed, id.inputs).first_operand);
   }
 
   Anatomy operator()() {

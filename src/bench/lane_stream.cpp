@@ -25,7 +25,7 @@ LaneStream::LaneStream(const simd::Target& target, std::span<const Lane> lanes, 
       exact_(static_cast<std::size_t>(block * inputs) * lanes_),
       operands_(static_cast<std::size_t>(2 * block) * lanes_) {
   for (std::size_t l = 0; l < lanes_; ++l) {
-    const RunData data(lanes[l].seed, inputs);
+    const OperandPlace data(lanes[l].seed, inputs);
     first_operand_.push_back(data.first_operand);
     operands_first_ = operands_first_ && data.first_operand == 0;
     lo_[l] = lanes[l].range.lo;

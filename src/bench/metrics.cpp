@@ -89,7 +89,7 @@ class TestSets {
 
 std::shared_ptr<const TestSet> test_set(const RunId& id) {
   static TestSets sets;
-  return sets.get(id, RunData(id.seed, id.inputs).first_operand);
+  return sets.get(id, OperandPlace(id.seed, id.inputs).first_operand);
 }
 
 // NaN if either side is constant. Distances are taken from the first value, so that constants give exactly 0.

@@ -90,7 +90,7 @@ class EvaluationSet {
       Samples samples;
       for (std::size_t l = 0; l < lanes_; ++l) {
         const Range& range = test ? places[l].range.test : places[l].range.train;
-        const int first_operand = RunData(places[l].seed, inputs).first_operand;
+        const int first_operand = OperandPlace(places[l].seed, inputs).first_operand;
         if (const std::string name = name_of(range) + " " + std::to_string(first_operand); name != drawn) {
           NumpyStream stream(stream_seed);
           samples = draw(stream, range, operation, inputs, first_operand, evaluation_rows);

@@ -19,7 +19,7 @@ std::span<const TaskRange> paper_ranges() {
   return ranges;
 }
 
-RunData::RunData(std::uint32_t run_seed, int inputs) {
+OperandPlace::OperandPlace(std::uint32_t run_seed, int inputs) {
   NumpyStream root(run_seed);
   first_operand = static_cast<int>(root.up_to(static_cast<std::uint32_t>(inputs > 2 ? inputs - 2 : 0)));
   do {

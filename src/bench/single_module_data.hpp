@@ -32,11 +32,11 @@ inline constexpr std::uint32_t validation_seed = 43953907;
 inline constexpr std::uint32_t test_seed = 8689336;
 
 // What a run seed decides about the data: where the two operands stand, and the stream of training batches.
-struct RunData {
+struct OperandPlace {
   int first_operand = 0;  // the second one stands beside it
   std::uint32_t train_seed = 0;
 
-  RunData(std::uint32_t run_seed, int inputs);
+  OperandPlace(std::uint32_t run_seed, int inputs);
 };
 
 // Inputs and targets as the network sees them: computed in double, each rounded to float.

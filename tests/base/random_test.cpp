@@ -18,28 +18,28 @@ using Values = std::vector<double>;
 
 // ---- NumPy ---------------------------------------------------------------------------------------------------------
 
-TEST(RunData, TrainSeedsOfTwoInputsAreThoseOfTheReference) {
-  EXPECT_EQ(RunData(0, 2).train_seed, 2357136044u);
-  EXPECT_EQ(RunData(1, 2).train_seed, 1791095845u);
-  EXPECT_EQ(RunData(2, 2).train_seed, 1872583848u);
-  EXPECT_EQ(RunData(24, 2).train_seed, 4123242914u);
-  EXPECT_EQ(RunData(24, 2).first_operand, 0);
+TEST(OperandPlace, TrainSeedsOfTwoInputsAreThoseOfTheReference) {
+  EXPECT_EQ(OperandPlace(0, 2).train_seed, 2357136044u);
+  EXPECT_EQ(OperandPlace(1, 2).train_seed, 1791095845u);
+  EXPECT_EQ(OperandPlace(2, 2).train_seed, 1872583848u);
+  EXPECT_EQ(OperandPlace(24, 2).train_seed, 4123242914u);
+  EXPECT_EQ(OperandPlace(24, 2).first_operand, 0);
 }
 
-TEST(RunData, TheOperandOfMoreInputsIsDrawnBeforeTheTrainSeed) {
-  EXPECT_EQ(RunData(0, 10).first_operand, 5);
-  EXPECT_EQ(RunData(0, 10).train_seed, 3626093760u);
-  EXPECT_EQ(RunData(0, 100).first_operand, 44);
-  EXPECT_EQ(RunData(0, 100).train_seed, 2546248239u);
+TEST(OperandPlace, TheOperandOfMoreInputsIsDrawnBeforeTheTrainSeed) {
+  EXPECT_EQ(OperandPlace(0, 10).first_operand, 5);
+  EXPECT_EQ(OperandPlace(0, 10).train_seed, 3626093760u);
+  EXPECT_EQ(OperandPlace(0, 100).first_operand, 44);
+  EXPECT_EQ(OperandPlace(0, 100).train_seed, 2546248239u);
 }
 
-TEST(RunData, OperandsOfAllSeedsAreThoseOfTheReference) {
+TEST(OperandPlace, OperandsOfAllSeedsAreThoseOfTheReference) {
   constexpr std::array ten{5, 5, 8, 8, 7, 3, 3, 4, 3, 5, 4, 0, 6, 2, 8, 8, 5, 1, 3, 5, 3, 8, 5, 3, 2};
   constexpr std::array hundred{44, 37, 40, 24, 46, 78, 10, 47, 67, 92, 9,  25, 75,
                                82, 88, 72, 41, 15, 42, 93, 90, 73, 4,  83, 34};
   for (std::uint32_t seed = 0; seed < 25; ++seed) {
-    EXPECT_EQ(RunData(seed, 10).first_operand, ten[seed]) << seed;
-    EXPECT_EQ(RunData(seed, 100).first_operand, hundred[seed]) << seed;
+    EXPECT_EQ(OperandPlace(seed, 10).first_operand, ten[seed]) << seed;
+    EXPECT_EQ(OperandPlace(seed, 100).first_operand, hundred[seed]) << seed;
   }
 }
 

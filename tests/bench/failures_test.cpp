@@ -291,7 +291,7 @@ TEST(Gates, OfAnOperandMustBeOpen) {
 // Seed 0 of three inputs multiplies the first two or the last two; the remaining one is switched off by its gate, by
 // its weight, or not.
 TEST(Gates, OfOtherInputsMayBeClosedInsteadOfTheirWeights) {
-  const std::size_t other = RunData(0, 3).first_operand == 0 ? 2 : 0;
+  const std::size_t other = OperandPlace(0, 3).first_operand == 0 ? 2 : 0;
   const auto failure = [&](double weight, double gate) {
     Values parameters(6, 1.0);
     parameters[other] = weight;

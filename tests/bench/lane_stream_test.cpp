@@ -24,7 +24,7 @@ void expect_same_as_draw(const simd::Target& target, int inputs, int batch, int 
   }
   std::vector<std::array<NumpyStream, 4>> expected;  // a stream per operation: draw() gives one target
   for (const auto& run : runs) {
-    const NumpyStream one(RunData(run.seed, inputs).train_seed);
+    const NumpyStream one(OperandPlace(run.seed, inputs).train_seed);
     expected.push_back({one, one, one, one});
   }
   for (int k = 0; k < batches; ++k) {
@@ -33,7 +33,7 @@ void expect_same_as_draw(const simd::Target& target, int inputs, int batch, int 
       for (const Operation operation : all_operations) {
         const std::size_t o = static_cast<std::size_t>(operation);
         const Samples wanted =
-            draw(expected[l][o], runs[l].range, operation, inputs, RunData(runs[l].seed, inputs).first_operand, batch);
+            draw(expected[l][o], runs[l].range, operation, inputs, OperandPlace(runs[l].seed, inputs).first_operand, batch);
         for (std::size_t j = 0; j < wanted.x.size(); ++j) ASSERT_EQ(x[j * lanes + l], wanted.x[j]) << l << " " << j;
         for (std::size_t j = 0; j < samples; ++j) {
           ASSERT_EQ(t[o][j * lanes + l], wanted.t[j]) << name_of(operation) << " in lane " << l << ", sample " << j;

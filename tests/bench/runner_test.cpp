@@ -293,7 +293,7 @@ struct Rows {
   AlignedVector<float> x, t;
   Rows(NumpyStream& stream, const RunId& id, const Range& range, int rows) {
     const Samples samples =
-        draw(stream, range, id.operation, id.inputs, RunData(id.seed, id.inputs).first_operand, rows);
+        draw(stream, range, id.operation, id.inputs, OperandPlace(id.seed, id.inputs).first_operand, rows);
     x.assign(samples.x.begin(), samples.x.end());
     t.assign(samples.t.begin(), samples.t.end());
   }
@@ -321,7 +321,7 @@ Series by_hand(const Grid& grid, const RunId& id, bool renew = true) {
   const auto start = std::make_shared<TorchStream>(id.seed);
   bundle.start(0, start);
   bundle.start(0, start);
-  NumpyStream batches(RunData(id.seed, id.inputs).train_seed), validation_stream(validation_seed),
+  NumpyStream batches(OperandPlace(id.seed, id.inputs).train_seed), validation_stream(validation_seed),
       test_stream(test_seed);
   const Rows validation(validation_stream, id, id.range.train, 10000), test(test_stream, id, id.range.test, 10000);
   Series series;

@@ -23,7 +23,7 @@ void expect_row(const Samples& samples, std::size_t row, const Row& wanted) {
 }
 
 TEST(SingleModuleData, TrainingBatchesAreThoseOfTheReference) {
-  const RunData run(0, 2);
+  const OperandPlace run(0, 2);
   NumpyStream stream(run.train_seed);
   const Samples first = draw(stream, range(6).train, Operation::Subtract, 2, run.first_operand, 128);
   expect_row(first, 0, {1.794160008, 1.159824610, 0.634335339});

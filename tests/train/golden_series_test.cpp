@@ -143,7 +143,7 @@ std::array<Logged, 3> train(const Series& series) {
     bundle.start(lane, stream);
     bundle.start(lane, stream);
   }
-  NumpyStream train_stream(RunData(0, 2).train_seed), validation_stream(validation_seed), test_stream(test_seed);
+  NumpyStream train_stream(OperandPlace(0, 2).train_seed), validation_stream(validation_seed), test_stream(test_seed);
   const Batch validation(validation_stream, range.train, series.operation, evaluation_rows, lanes);
   const Batch test(test_stream, range.test, series.operation, evaluation_rows, lanes);
 
