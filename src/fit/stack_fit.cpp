@@ -156,7 +156,10 @@ Result<std::vector<TrainedStack>> train_stack(const Data& data, const FitOptions
   if (!stack) return stack.error();
   const ModuleInfo* linear = *find_module("Linear");
   const int outputs = stack->back().shape.outputs;
-  if (stack->back().module != linear || outputs != 1) stack->push_back({linear, default_shape(*linear, outputs, 1)});
+  // Its numbers are found by least squares in the end, a constant term among them.
+  const bool has_linear =
+      stack->back().module == linear && stack->back().shape == default_shape(*linear, stack->back().shape.inputs, 1);
+  if (!has_linear) stack->push_back({linear, default_shape(*linear, outputs, 1)});
   Trainer::Settings settings = default_training(*stack, Operation::Add);
   // The habits of the user's last layer; the Linear layer behind it has none.
   if (stack->size() > 1) settings.recipe = (*stack)[stack->size() - 2].module->recipe(Operation::Add, 2);

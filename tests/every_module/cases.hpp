@@ -88,7 +88,7 @@ inline Layer discrete_layer(const ShapeCase& c, Xoshiro& random) {
                     : 0;
       } else if (name == "alpha") {
         value = 0;
-      } else if (name.rfind("W_hat", 0) == 0) {
+      } else if (name.rfind("W_hat", 0) == 0 && c.module->name != "NAC*sigmoid") {  // whose W_hat is not under a tanh
         value = 1000 * (static_cast<double>(random.below(3)) - 1);
       } else if (name == "V1" || name == "V2") {
         const int paths = dims.back(), input = k / paths % c.shape.inputs, path = k % paths;

@@ -325,6 +325,13 @@ TEST(Fit, TrainsAStackOfOneLinearLayer) {
   EXPECT_TRUE(fit.found) << fit.verdict;
 }
 
+TEST(Fit, PutsAConstantTermBehindALinearLayerThatHasNone) {
+  const Table table = table_of({{"a", 1, 2}}, 50, 16, [](const double* x, Xoshiro&) { return 3.217 * x[0] + 1.113; });
+  const Fit fit = fitted(table, {.stack = "Linear:1(bias=no)", .time_limit = 0.5});
+  ASSERT_FALSE(fit.candidates.empty()) << fit.verdict;
+  EXPECT_LT(difference(fit.best().formula, *parse_expression("3.217*a + 1.113"), table), 1e-5) << text_of(fit);
+}
+
 TEST(Fit, NamesTheStackThatItDoesNotKnow) {
   const Result<Fit> unknown = nalm::fit(product_table(), {.target = "y", .stack = "NOPE:1"});
   ASSERT_FALSE(unknown.ok());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nalm/model.hpp"
+#include "nalm/modules/linear.hpp"
 
 namespace nalm {
 namespace {
@@ -22,6 +23,12 @@ Model linear(const Values& W, int outputs = 1) {
 
 Values outputs_of(const Model& model, const Values& x, Precision precision = Precision::Double) {
   return *predict(model, x, precision);
+}
+
+// W alone.
+Model without_bias(const Values& W, int outputs = 1) {
+  const int inputs = static_cast<int>(W.size()) / outputs;
+  return {{{*find_module("Linear"), {inputs, outputs, {Linear::without_bias}}, W}}, {}};
 }
 
 std::string spelled(const Values& W) { return print(ideal_formula(linear(W), {}).outputs[0]); }
@@ -72,6 +79,27 @@ TEST(Linear, UnusualInputsAreAsDescribed) {
   EXPECT_TRUE(std::isnan(outputs_of(linear({0, 1, 0}), {infinity, 2})[0]));
   EXPECT_EQ(outputs_of(linear({-2, 1, 0}), {infinity, 2}), Values{-infinity});
   EXPECT_EQ(outputs_of(linear({1, 1, 0}), {1e30, 4.9e-324}), Values{1e30});
+}
+
+TEST(Linear, CanBeABareMatrix) {
+  for (const Precision precision : {Precision::Double, Precision::Float}) {
+    EXPECT_EQ(outputs_of(without_bias({2, -1.5}), {3, 4}, precision), Values{0});
+    EXPECT_EQ(outputs_of(without_bias({1, 2, 3, 4}, 2), {5, 7}, precision), (Values{26, 38}));
+    // y = 2: half of it times two. Two inputs and one output are a kernel of their own in float.
+    EXPECT_EQ(gradients(without_bias({2, -1}), Values{3, 4}, Values{1.5}, precision)->layers[0], (Values{3, 4}));
+    EXPECT_EQ(gradients(without_bias({2}), Values{3}, Values{5.5}, precision)->layers[0], Values{3});
+  }
+  EXPECT_EQ(print(ideal_formula(without_bias({2, -1}), {}).outputs[0]), "2*x1 - x2");
+  EXPECT_EQ(print(literal_formula(without_bias({2, -1}), {}).outputs[0]), "2*x1 - x2");
+}
+
+TEST(Linear, HasItsConstantTermUnlessToldOtherwise) {
+  const Result<Stack> standard = parse_stack("Linear:2", 3), bare = parse_stack("Linear:2(bias=no)", 3);
+  ASSERT_TRUE(standard.ok() && bare.ok());
+  EXPECT_EQ(standard->front().shape.options[Linear::bias], Linear::with_bias);
+  EXPECT_EQ(parameter_count(*standard->front().module, standard->front().shape), 8);
+  EXPECT_EQ(parameter_count(*bare->front().module, bare->front().shape), 6);
+  EXPECT_EQ(print(*bare), "Linear:2(bias=no)");
 }
 
 TEST(Linear, WeightsStartAsThoseOfGlorotAndConstantsAtZero) {

@@ -12,10 +12,131 @@
 
 namespace nalm {
 
-struct INalu {
-  static constexpr double smallest = 1e-7;
-  static constexpr double largest_exponent = 20;
+namespace inalu {
 
+inline constexpr double smallest = 1e-7;
+inline constexpr double largest_exponent = 20;
+inline constexpr std::string_view logarithm_formula = "ln(max(|x|, 1e-7))";
+
+// Shared: one W for both paths.
+template <bool shared>
+struct Mathematics {
+  static constexpr int sets = shared ? 1 : 2;
+
+  static constexpr Quantity steps[] = {
+      {"logarithm", per_input, logarithm_formula},
+      {"sign factor", per_input_and_output, shared ? "sign(x)*|W| + 1 - |W|" : "sign(x)*|WM| + 1 - |WM|"},
+      {"signs before", per_input_and_output, "the sign factors of earlier inputs, multiplied"},
+      {"exponent", per_output, shared ? "sum_i W_io*logarithm_i" : "sum_i WM_io*logarithm_i"},
+      {"summative path a", per_output, shared ? "sum_i x_i*W_io" : "sum_i x_i*WA_io"},
+      {"multiplicative path m", per_output, "exp(min(exponent, 20))"},
+      {"sign s", per_output, "the product of the sign factors"},
+  };
+  static constexpr Operation operations[] = {Operation::Add, Operation::Subtract, Operation::Multiply,
+                                             Operation::Divide};
+  static Recipe recipe(Operation, int /*inputs*/) {
+    Recipe r;
+    r.regularisers = {Regulariser::saturate(0.05, 10000)};
+    r.clip_value = 0.1;
+    r.reinitialise = Reinitialise{};
+    return r;
+  }
+
+  template <class T, class Shape>
+  static void weights(const Shape& s, const T* p, T* w) {
+    const int n = s.inputs * s.outputs;
+    for (int k = 0; k < sets; ++k) nac::weights(n, p + 2 * k * n, p + (2 * k + 1) * n, w + 3 * k * n);
+    for (int o = 0; o < s.outputs; ++o) w[3 * sets * n + o] = sigmoid(p[2 * sets * n + o]);
+  }
+
+  template <class T, class Shape>
+  static void prepare(const Shape& s, const T* x, T* step) {
+    for (int i = 0; i < s.inputs; ++i) step[i] = log(max(smallest, abs(x[i])));
+  }
+
+  template <class T, class Shape>
+  static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* step) {
+    const int n = s.inputs * s.outputs;
+    const T *WA = w, *WM = w + 3 * (sets - 1) * n, *gate = w + 3 * sets * n;
+    T *logarithm = step, *factor = logarithm + s.inputs, *before = factor + n, *exponent = before + n,
+      *a = exponent + s.outputs, *m = a + s.outputs, *sign_product = m + s.outputs;
+    for (int o = 0; o < s.outputs; ++o) {
+      T sum = 0.0, log_sum = 0.0, product = 1.0;
+      for (int i = 0; i < s.inputs; ++i) {
+        const int k = i * s.outputs + o;
+        sum += x[i] * WA[k];
+        log_sum += WM[k] * logarithm[i];
+        factor[k] = sign(x[i]) * abs(WM[k]) + 1.0 - abs(WM[k]);
+        before[k] = product;
+        product *= factor[k];
+      }
+      exponent[o] = log_sum;
+      a[o] = sum;
+      m[o] = exp(min(largest_exponent, log_sum));
+      sign_product[o] = product;
+      y[o] = gate[o] * a[o] + (1.0 - gate[o]) * (m[o] * sign_product[o]);
+    }
+  }
+
+  template <class T, class Shape>
+  static void backward(const Shape& s, const T* /*p*/, const T* w, const T* x, const T* /*y*/, const T* step,
+                       const T* dy, T* dx, T* /*dp*/, T* dw) {
+    const int n = s.inputs * s.outputs;
+    const T *WA = w, *WM = w + 3 * (sets - 1) * n, *gate = w + 3 * sets * n;
+    T *dWA = dw, *dWM = dw + 3 * (sets - 1) * n, *d_gate = dw + 3 * sets * n;
+    const T *logarithm = step, *factor = logarithm + s.inputs, *before = factor + n, *exponent = before + n,
+            *a = exponent + s.outputs, *m = a + s.outputs, *sign_product = m + s.outputs;
+    for (int o = 0; o < s.outputs; ++o) {
+      const T d_sum = dy[o] * gate[o];
+      const T d_product = dy[o] * (1.0 - gate[o]);
+      const T d_exponent = where(exponent[o] <= largest_exponent, d_product * sign_product[o] * m[o], 0.0);
+      d_gate[o] += dy[o] * (a[o] - m[o] * sign_product[o]);
+      T after = d_product * m[o];
+      for (int i = s.inputs - 1; i >= 0; --i) {
+        const int k = i * s.outputs + o;
+        const T d_factor = before[k] * after;
+        dWA[k] += d_sum * x[i];
+        dWM[k] += d_exponent * logarithm[i] + d_factor * ((sign(x[i]) - 1.0) * sign(WM[k]));
+        if (dx) dx[i] += d_sum * WA[k] + where(abs(x[i]) >= smallest, d_exponent * WM[k] / x[i], 0.0);
+        after *= factor[k];
+      }
+    }
+  }
+
+  template <class T, class Shape>
+  static void pull_back(const Shape& s, const T* /*p*/, const T* w, const T* dw, T* dp) {
+    const int n = s.inputs * s.outputs;
+    for (int k = 0; k < sets; ++k) {
+      nac::pull_back(n, w + 3 * k * n, dw + 3 * k * n, dp + 2 * k * n, dp + (2 * k + 1) * n);
+    }
+    for (int o = 0; o < s.outputs; ++o) {
+      const T gate = w[3 * sets * n + o];
+      dp[2 * sets * n + o] += dw[3 * sets * n + o] * (gate * (1.0 - gate));
+    }
+  }
+
+  static Expression ideal(Readout& r, int o) {
+    const int n = r.inputs() * r.outputs();
+    const double gate = r.snap(r.weight(3 * sets * n + o), {0, 1}, "gate");
+    Expression sum = 0.0, signs = 1.0;
+    std::vector<Power> powers;
+    // A path that the gate has closed needs no discrete weights.
+    for (int i = 0; i < r.inputs(); ++i) {
+      const int k = i * r.outputs() + o;
+      if (gate != 0) sum += r.snap(r.weight(k), {-1, 0, 1}, shared ? "W" : "WA") * r.x(i);
+      if (gate == 1) continue;
+      const double w = r.snap(r.weight(3 * (sets - 1) * n + k), {-1, 0, 1}, shared ? "W" : "WM");
+      const bool whole = std::fabs(w) == 1;  // then sign(x)*|x|^w is x^w
+      powers.push_back({whole ? r.x(i) : abs(r.x(i)), w});
+      if (!whole) signs *= std::fabs(w) * sign(r.x(i)) + (1 - std::fabs(w));
+    }
+    return gate * sum + (1 - gate) * (product_of_powers(powers) * signs);
+  }
+};
+
+}  // namespace inalu
+
+struct INalu : inalu::Mathematics<false> {
   static constexpr ParameterInfo parameters[] = {
       {"W_hat_A", per_input_and_output, Start::normal(0.88, 0.2), {}, "sum: sign and selection"},
       {"M_hat_A", per_input_and_output, Start::normal(0.5, 0.2), {}, "sum: selection"},
@@ -32,25 +153,6 @@ struct INalu {
       {"sigmoid M", per_input_and_output, "sigmoid(M_hat_M)"},
       {"gate", per_output, "sigmoid(g)"},
   };
-  static constexpr std::string_view logarithm_formula = "ln(max(|x|, 1e-7))";
-  static constexpr Quantity steps[] = {
-      {"logarithm", per_input, logarithm_formula},
-      {"sign factor", per_input_and_output, "sign(x)*|WM| + 1 - |WM|"},
-      {"signs before", per_input_and_output, "the sign factors of earlier inputs, multiplied"},
-      {"exponent", per_output, "sum_i WM_io*logarithm_i"},
-      {"summative path a", per_output, "sum_i x_i*WA_io"},
-      {"multiplicative path m", per_output, "exp(min(exponent, 20))"},
-      {"sign s", per_output, "the product of the sign factors"},
-  };
-  static constexpr Operation operations[] = {Operation::Add, Operation::Subtract, Operation::Multiply,
-                                             Operation::Divide};
-  static Recipe recipe(Operation, int /*inputs*/) {
-    Recipe r;
-    r.regularisers = {Regulariser::saturate(0.05, 10000)};
-    r.clip_value = 0.1;
-    r.reinitialise = Reinitialise{};
-    return r;
-  }
 
   static constexpr std::string_view differences[] = {
       "The floor of 1e-7 is a maximum, not an addition, and the cap of 20 acts on the summed exponent; the paper's "
@@ -76,104 +178,13 @@ struct INalu {
       .unusual_inputs =
           "NaN gives NaN; magnitudes below 1e-7 count as 1e-7 in the product, whose sign factor for an exact "
           "0 is 1 - |WM|; products above e^20 = 4.85e8 are cut there; infinities give infinity or NaN.",
-      .prepared = logarithm_formula,
+      .prepared = inalu::logarithm_formula,
       .parameters = parameters,
       .weights = weights_info,
       .steps = steps,
       .operations = operations,
       .recipe = recipe,
   };
-
-  template <class T, class Shape>
-  static void weights(const Shape& s, const T* p, T* w) {
-    const int n = s.inputs * s.outputs;
-    nac::weights(n, p, p + n, w);
-    nac::weights(n, p + 2 * n, p + 3 * n, w + 3 * n);
-    for (int o = 0; o < s.outputs; ++o) w[6 * n + o] = sigmoid(p[4 * n + o]);
-  }
-
-  template <class T, class Shape>
-  static void prepare(const Shape& s, const T* x, T* step) {
-    for (int i = 0; i < s.inputs; ++i) step[i] = log(max(smallest, abs(x[i])));
-  }
-
-  template <class T, class Shape>
-  static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* step) {
-    const int n = s.inputs * s.outputs;
-    const T *WA = w, *WM = w + 3 * n, *gate = w + 6 * n;
-    T *logarithm = step, *factor = logarithm + s.inputs, *before = factor + n, *exponent = before + n,
-      *a = exponent + s.outputs, *m = a + s.outputs, *sign_product = m + s.outputs;
-    for (int o = 0; o < s.outputs; ++o) {
-      T sum = 0.0, log_sum = 0.0, product = 1.0;
-      for (int i = 0; i < s.inputs; ++i) {
-        const int k = i * s.outputs + o;
-        sum += x[i] * WA[k];
-        log_sum += WM[k] * logarithm[i];
-        factor[k] = sign(x[i]) * abs(WM[k]) + 1.0 - abs(WM[k]);
-        before[k] = product;
-        product *= factor[k];
-      }
-      exponent[o] = log_sum;
-      a[o] = sum;
-      m[o] = exp(min(largest_exponent, log_sum));
-      sign_product[o] = product;
-      y[o] = gate[o] * a[o] + (1.0 - gate[o]) * (m[o] * sign_product[o]);
-    }
-  }
-
-  template <class T, class Shape>
-  static void backward(const Shape& s, const T* /*p*/, const T* w, const T* x, const T* /*y*/, const T* step,
-                       const T* dy, T* dx, T* /*dp*/, T* dw) {
-    const int n = s.inputs * s.outputs;
-    const T *WA = w, *WM = w + 3 * n, *gate = w + 6 * n;
-    T *dWA = dw, *dWM = dw + 3 * n, *d_gate = dw + 6 * n;
-    const T *logarithm = step, *factor = logarithm + s.inputs, *before = factor + n, *exponent = before + n,
-            *a = exponent + s.outputs, *m = a + s.outputs, *sign_product = m + s.outputs;
-    for (int o = 0; o < s.outputs; ++o) {
-      const T d_sum = dy[o] * gate[o];
-      const T d_product = dy[o] * (1.0 - gate[o]);
-      const T d_exponent = where(exponent[o] <= largest_exponent, d_product * sign_product[o] * m[o], 0.0);
-      d_gate[o] += dy[o] * (a[o] - m[o] * sign_product[o]);
-      T after = d_product * m[o];
-      for (int i = s.inputs - 1; i >= 0; --i) {
-        const int k = i * s.outputs + o;
-        const T d_factor = before[k] * after;
-        dWA[k] += d_sum * x[i];
-        dWM[k] += d_exponent * logarithm[i] + d_factor * ((sign(x[i]) - 1.0) * sign(WM[k]));
-        if (dx) dx[i] += d_sum * WA[k] + where(abs(x[i]) >= smallest, d_exponent * WM[k] / x[i], 0.0);
-        after *= factor[k];
-      }
-    }
-  }
-
-  template <class T, class Shape>
-  static void pull_back(const Shape& s, const T* /*p*/, const T* w, const T* dw, T* dp) {
-    const int n = s.inputs * s.outputs;
-    nac::pull_back(n, w, dw, dp, dp + n);
-    nac::pull_back(n, w + 3 * n, dw + 3 * n, dp + 2 * n, dp + 3 * n);
-    for (int o = 0; o < s.outputs; ++o) {
-      const T gate = w[6 * n + o];
-      dp[4 * n + o] += dw[6 * n + o] * (gate * (1.0 - gate));
-    }
-  }
-
-  static Expression ideal(Readout& r, int o) {
-    const int n = r.inputs() * r.outputs();
-    const double gate = r.snap(r.weight(6 * n + o), {0, 1}, "gate");
-    Expression sum = 0.0, signs = 1.0;
-    std::vector<Power> powers;
-    // A path that the gate has closed needs no discrete weights.
-    for (int i = 0; i < r.inputs(); ++i) {
-      const int k = i * r.outputs() + o;
-      if (gate != 0) sum += r.snap(r.weight(k), {-1, 0, 1}, "WA") * r.x(i);
-      if (gate == 1) continue;
-      const double w = r.snap(r.weight(3 * n + k), {-1, 0, 1}, "WM");
-      const bool whole = std::fabs(w) == 1;  // then sign(x)*|x|^w is x^w
-      powers.push_back({whole ? r.x(i) : abs(r.x(i)), w});
-      if (!whole) signs *= std::fabs(w) * sign(r.x(i)) + (1 - std::fabs(w));
-    }
-    return gate * sum + (1 - gate) * (product_of_powers(powers) * signs);
-  }
 };
 
 }  // namespace nalm

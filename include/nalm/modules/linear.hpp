@@ -1,6 +1,6 @@
 // Linear: the ordinary dense layer, for the real constants of a formula and as a yardstick.
 //
-//   y_o = b_o + sum_i x_i W_io
+//   y_o = b_o + sum_i x_i W_io,   or without b_o
 #pragma once
 
 #include "nalm/modules/mathematics.hpp"
@@ -8,13 +8,22 @@
 namespace nalm {
 
 struct Linear {
+  enum Option { bias };
+  static constexpr double with_bias = 0, without_bias = 1;
+
+  static constexpr OptionInfo options[] = {
+      {.name = "bias",
+       .meaning = "yes: a constant term per output; no: none, the bare matrix",
+       .standard = with_bias,
+       .choices = {"yes", "no"}},
+  };
   static constexpr ParameterInfo parameters[] = {
       {"W", per_input_and_output, {Start::Kind::XavierUniform}, {}, "the factor of the input"},
-      {"b", per_output, Start::constant(0), {}, "the constant term"},
+      {"b", per_output, Start::constant(0), {}, "the constant term", {bias, with_bias}},
   };
   static constexpr Quantity weights_info[] = {
       {"W", per_input_and_output, "W as it is"},
-      {"b", per_output, "b as it is"},
+      {"b", per_output, "b as it is; 0 without bias"},
   };
 
   static Recipe recipe(Operation, int /*inputs*/) { return {}; }
@@ -33,13 +42,16 @@ struct Linear {
           "NaN and infinities go through the sum: infinity times an exact 0 is NaN; zeros, denormals and "
           "1e30 are ordinary numbers.",
       .parameters = parameters,
+      .options = options,
       .weights = weights_info,
       .recipe = recipe,
   };
 
   template <class T, class Shape>
   static void weights(const Shape& s, const T* p, T* w) {
-    for (int k = 0; k < (s.inputs + 1) * s.outputs; ++k) w[k] = p[k];
+    const int n = s.inputs * s.outputs;
+    for (int k = 0; k < n; ++k) w[k] = p[k];
+    for (int k = n; k < n + s.outputs; ++k) w[k] = s.options[bias] == with_bias ? p[k] : T(0.0);
   }
 
   template <class T, class Shape>
@@ -65,7 +77,8 @@ struct Linear {
 
   template <class T, class Shape>
   static void pull_back(const Shape& s, const T* /*p*/, const T* /*w*/, const T* dw, T* dp) {
-    for (int k = 0; k < (s.inputs + 1) * s.outputs; ++k) dp[k] += dw[k];
+    const int rows = s.options[bias] == with_bias ? s.inputs + 1 : s.inputs;
+    for (int k = 0; k < rows * s.outputs; ++k) dp[k] += dw[k];
   }
 
   static Expression ideal(Readout& r, int o) {

@@ -1,0 +1,135 @@
+// Gated NAU/NMU: a gate between a NAU and an NMU, each with weights of its own.
+//
+//   a_o = sum_i x_i W_nau_io,   m_o = prod_i (W_nmu_io x_i + 1 - W_nmu_io),   g_o = sigmoid(sum_i x_i G_io)
+//   y_o = g_o a_o + (1 - g_o) m_o
+//
+// Madsen and Johansen, "Neural Arithmetic Units", ICLR 2020, who ask whether gating works for their units.
+#pragma once
+
+#include "nalm/modules/nau.hpp"
+#include "nalm/modules/nmu.hpp"
+
+namespace nalm {
+
+struct GatedNauNmu {
+  static constexpr ParameterInfo parameters[] = {
+      {"W_nau", per_input_and_output, Nau::parameters[0].start, Clamp{-1, 1}, "sum: subtract, ignore or add"},
+      {"W_nmu", per_input_and_output, Nmu::parameters[0].start, Clamp{0, 1}, "product: ignore or multiply"},
+      {"G", per_input_and_output, {Start::Kind::XavierUniform}, {}, "gate: how the inputs choose sum or product"},
+  };
+  static constexpr Quantity weights_info[] = {
+      {"W_nau", per_input_and_output, "W_nau clamped to [-1, 1]", true},
+      {"W_nmu", per_input_and_output, "W_nmu as it is", true},
+  };
+  static constexpr Quantity steps[] = {
+      {"factor", per_input_and_output, "W_nmu*x + 1 - W_nmu"},
+      {"product before", per_input_and_output, "the factors of earlier inputs, multiplied"},
+      {"sum a", per_output, "sum_i x_i*W_nau_io"},
+      {"product m", per_output, "the product of the factors"},
+      {"gate g", per_output, "sigmoid(sum_i x_i*G_io)"},
+  };
+  static constexpr Operation operations[] = {Operation::Add, Operation::Subtract, Operation::Multiply};
+
+  // G is no selection, so it is left alone.
+  static Recipe recipe(Operation, int /*inputs*/) {
+    Recipe r;
+    r.regularisers = {Regulariser::sparsity(10, 20000, 35000, "W_nau"),
+                      Regulariser::sparsity(10, 20000, 35000, "W_nmu")};
+    return r;
+  }
+
+  static constexpr std::string_view differences[] = {
+      "Start values and bounds of the weights as for NAU and NMU; the gate is that of the NALU, without a bias.",
+      "Both weights are regularised as the NMU's are.",
+  };
+  static constexpr ModuleInfo info{
+      .name = "Gated",
+      .other_name = "GatedNAU/NMU",
+      .title = "Gated NAU/NMU",
+      .citation = "Madsen, Johansen: Neural Arithmetic Units, ICLR 2020, the appendix on gating",
+      .formula =
+          "a = sum_i x_i*W_nau_io, W_nau in [-1, 1]; m = prod_i (W_nmu_io*x_i + 1 - W_nmu_io), W_nmu in [0, 1]; "
+          "g = sigmoid(sum_i x_i*G_io); y_o = g*a + (1 - g)*m",
+      .learned =
+          "which inputs are added and which multiplied and, through a gate that depends on the input, which of "
+          "the two is the output",
+      .differences = differences,
+      .unusual_inputs =
+          "NaN gives NaN; an infinite input mostly gives NaN (infinity times 0 in one of the paths); zeros are "
+          "ordinary; where the product overflows the output is infinite or, with the gate fully open, NaN.",
+      .parameters = parameters,
+      .weights = weights_info,
+      .steps = steps,
+      .operations = operations,
+      .recipe = recipe,
+  };
+
+  template <class T, class Shape>
+  static void weights(const Shape& s, const T* p, T* w) {
+    const int n = s.inputs * s.outputs;
+    Nau::weights(s, p, w);
+    Nmu::weights(s, p + n, w + n);
+  }
+
+  template <class T, class Shape>
+  static void forward(const Shape& s, const T* p, const T* w, const T* x, T* y, T* step) {
+    const int n = s.inputs * s.outputs;
+    const T* G = p + 2 * n;
+    T *a = step + 2 * n, *m = a + s.outputs, *g = m + s.outputs;
+    Nau::forward(s, p, w, x, a, step);
+    Nmu::forward(s, p, w + n, x, m, step);  // whose steps are the first ones
+    for (int o = 0; o < s.outputs; ++o) {
+      T gate = x[0] * G[o];
+      for (int i = 1; i < s.inputs; ++i) gate += x[i] * G[i * s.outputs + o];
+      g[o] = sigmoid_fast(gate);
+      y[o] = g[o] * a[o] + (1.0 - g[o]) * m[o];
+    }
+  }
+
+  template <class T, class Shape>
+  static void backward(const Shape& s, const T* p, const T* w, const T* x, const T* /*y*/, const T* step, const T* dy,
+                       T* dx, T* dp, T* dw) {
+    const int n = s.inputs * s.outputs;
+    const T *W_nau = w, *W_nmu = w + n, *G = p + 2 * n;
+    T *dW_nau = dw, *dW_nmu = dw + n, *dG = dp + 2 * n;
+    const T *factor = step, *before = factor + n, *a = before + n, *m = a + s.outputs, *g = m + s.outputs;
+    for (int o = 0; o < s.outputs; ++o) {
+      const T d_sum = dy[o] * g[o];
+      const T d_gate = dy[o] * (a[o] - m[o]) * (g[o] * (1.0 - g[o]));
+      T after = dy[o] * (1.0 - g[o]);
+      for (int i = s.inputs - 1; i >= 0; --i) {
+        const int k = i * s.outputs + o;
+        const T d_factor = before[k] * after;
+        dW_nau[k] += d_sum * x[i];
+        dW_nmu[k] += d_factor * (x[i] - 1.0);
+        dG[k] += d_gate * x[i];
+        if (dx) dx[i] += d_sum * W_nau[k] + d_factor * W_nmu[k] + d_gate * G[k];
+        after *= factor[k];
+      }
+    }
+  }
+
+  template <class T, class Shape>
+  static void pull_back(const Shape& s, const T* p, const T* w, const T* dw, T* dp) {
+    const int n = s.inputs * s.outputs;
+    Nau::pull_back(s, p, w, dw, dp);
+    Nmu::pull_back(s, p + n, w + n, dw + n, dp + n);
+  }
+
+  static Expression ideal(Readout& r, int o) {
+    const int n = r.inputs() * r.outputs();
+    Expression sum = 0.0, product = 1.0, gate = 0.0;
+    for (int i = 0; i < r.inputs(); ++i) {
+      const int k = i * r.outputs() + o;
+      const double w = r.snap(r.weight(n + k), {0, 1}, "W_nmu");
+      sum += r.snap(r.weight(k), {-1, 0, 1}, "W_nau") * r.x(i);
+      product *= w * r.x(i) + (1 - w);
+      gate += r.parameter(2 * n + k) * r.x(i);
+    }
+    // The gate depends on the input, so it stays in the formula.
+    const Expression g = sigmoid(gate);
+    return g * sum + (1.0 - g) * product;
+  }
+};
+
+}  // namespace nalm
