@@ -14,6 +14,7 @@
 
 #include "nalm/version.hpp"
 #include "simd/function_kernels.hpp"
+#include "tasks/arithmetic_dataset.hpp"
 #include "train/bundle.hpp"
 
 namespace {
@@ -93,6 +94,32 @@ void iteration(benchmark::State& state, const ModuleInfo* module) {
   if (sizeof(S) == sizeof(float)) state.counters["bare_functions"] = bare * 1e-9;
 }
 
+// One iteration of the arithmetic dataset's multiplication: 100 inputs, NAU to 2, NMU to 1, with its batch drawn.
+void stack_iteration(benchmark::State& state, bool draw) {
+  const simd::Target& target = simd::active_target();
+  const Stack stack = *parse_stack("NAU:2,NMU:1", 100);
+  StackRecipe recipe;
+  recipe.layers.assign(2, {Regulariser::sparsity(10, 0, 1)});
+  Bundle<float> bundle(stack, recipe, target);
+  std::vector<std::uint32_t> seeds;
+  std::vector<Subsets> subsets;
+  for (int lane = 0; lane < bundle.lanes(); ++lane) {
+    bundle.start(lane, std::make_shared<Xoshiro>(lane));
+    seeds.push_back(static_cast<std::uint32_t>(lane));
+    subsets.push_back(subsets_of({}, seeds.back()));
+  }
+  SubsetSource source(target, seeds, subsets, {1, 2, {}}, SubsetOperation::Multiply, 100, batch);
+  const std::size_t lanes = seeds.size();
+  AlignedVector<float> x(batch * 100 * lanes), t(batch * lanes);
+  source.batch(0, x.data(), t.data());
+  for (auto _ : state) {
+    if (draw) source.batch(0, x.data(), t.data());
+    bundle.step(x.data(), t.data(), batch);
+  }
+  state.counters["per_run"] = benchmark::Counter(
+      static_cast<double>(lanes), benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+
 void function(benchmark::State& state, const simd::FunctionKernel<float>& kernel) {
   constexpr int n = 1024;
   AlignedVector<float> in(n), out(n);
@@ -128,6 +155,8 @@ int main(int argc, char** argv) {
     benchmark::RegisterBenchmark(("iteration/double/" + std::string(module->name)).c_str(), iteration<double>, module)
         ->Apply(keep_best);
   }
+  benchmark::RegisterBenchmark("stack/100 inputs, NAU:2,NMU:1", stack_iteration, true)->Apply(keep_best);
+  benchmark::RegisterBenchmark("stack/the same, batch given", stack_iteration, false)->Apply(keep_best);
   for (const auto& kernel : nalm::simd::function_kernels<float>(nalm::simd::active_target().index)) {
     benchmark::RegisterBenchmark(("function/float/" + std::string(kernel.name)).c_str(), function, kernel)
         ->Apply(keep_best);

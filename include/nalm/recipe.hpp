@@ -146,8 +146,8 @@ struct Decay {
 };
 
 // Schloer's loop for iNALU: of every `block` iterations the first `first` leave one parameter (the gate) alone, and the
-// others change nothing else. Where a regulariser of kind Saturate is switched on and the error of the batch is below 1,
-// two more steps follow on it alone: one that leaves the gate alone, and one for the gate.
+// others change nothing else. Where a regulariser of kind Saturate is switched on and the error of the batch is below
+// 1, two more steps follow on it alone: one that leaves the gate alone, and one for the gate.
 struct Phases {
   std::string parameter;
   long block = 10;

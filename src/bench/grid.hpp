@@ -14,6 +14,8 @@
 
 namespace nalm {
 
+struct StackRecipe;  // train/bundle.hpp
+
 struct Pair {
   const ModuleInfo* module = nullptr;
   Operation operation = Operation::Add;
@@ -83,6 +85,8 @@ std::string to_json(const Grid& grid);
 Result<Grid> grid_from_json(std::string_view text);
 std::string to_json(const Recipe& recipe);
 Result<Recipe> recipe_from_json(std::string_view text);
+// The same, with a list of regularisers per layer instead.
+std::string to_json(const StackRecipe& recipe);
 
 // {"clip_norm": 1, "optimiser": {"learning_rate": 0.01}}: what is named is replaced, null removes, a list replaces the
 // whole list. Says which name or value is wrong.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/grid.hpp"
+#include "train/bundle.hpp"
 
 namespace nalm {
 namespace {
@@ -39,6 +40,12 @@ json to_value(const Regulariser& r) {
   if (r.kind == Regulariser::Kind::L1) value["growth"] = r.growth, value["every"] = r.every, value["limit"] = r.limit;
   if (!r.parameter.empty()) value["parameter"] = r.parameter;
   return value;
+}
+
+json to_values(const std::vector<Regulariser>& regularisers) {
+  json values = json::array();
+  for (const Regulariser& r : regularisers) values.push_back(to_value(r));
+  return values;
 }
 
 Regulariser regulariser_from(const json& value) {
@@ -140,8 +147,7 @@ std::string to_json(const Recipe& recipe) {
                           {"first_accumulator", o.rms_prop.first_accumulator},
                           {"epsilon_inside_root", o.rms_prop.epsilon_inside_root}};
   }
-  value["regularisers"] = json::array();
-  for (const Regulariser& r : recipe.regularisers) value["regularisers"].push_back(to_value(r));
+  value["regularisers"] = to_values(recipe.regularisers);
   if (recipe.clip_value) value["clip_value"] = *recipe.clip_value;
   if (recipe.clip_norm) value["clip_norm"] = *recipe.clip_norm;
   if (recipe.reinitialise) {
@@ -173,6 +179,15 @@ std::string to_json(const Recipe& recipe) {
   }
   if (recipe.cool_down) value["cool_down"] = {{"start", recipe.cool_down->start}, {"end", recipe.cool_down->end}};
   if (recipe.restarts) value["restarts"] = {{"count", recipe.restarts->count}, {"every", recipe.restarts->every}};
+  return value.dump();
+}
+
+std::string to_json(const StackRecipe& recipe) {
+  json value = json::parse(to_json(recipe.whole));
+  value.erase("regularisers");
+  value["layers"] = json::array();
+  for (const std::vector<Regulariser>& layer : recipe.layers)
+    value["layers"].push_back({{"regularisers", to_values(layer)}});
   return value.dump();
 }
 

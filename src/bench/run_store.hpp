@@ -28,8 +28,6 @@ struct StoreInfo {
 
 class RunStore {
  public:
-  static constexpr std::string_view file_name = "runs.sqlite";
-
   // A new store in a folder that is made if need be. A folder that has one already is refused.
   static Result<RunStore> create(const std::string& folder, const StoreInfo& info);
   // An existing store, to add to it.

@@ -1,19 +1,15 @@
-// nalm bench: the Single Module Arithmetic Task; bench_formulas.cpp has the other task.
+// nalm bench: the Single Module Arithmetic Task; bench_formulas.cpp and bench_task.cpp have the others.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <chrono>
-#include <ctime>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/threads.hpp"
 #include "base/write_file.hpp"
 #include "bench/run_store.hpp"
 #include "bench/thresholds.hpp"
 #include "cli/bench_formulas.hpp"
+#include "cli/bench_task.hpp"
 #include "cli/judgement.hpp"
-#include "cli/progress.hpp"
 #include "nalm/version.hpp"
 #include "report/page.hpp"
 #include "report/report.hpp"
@@ -22,10 +18,12 @@
 namespace nalm::cli {
 namespace {
 
+constexpr const char* single_module = "single-module";
+
 struct Options {
-  std::string task = "single-module";
+  std::string task = single_module;
   FormulaOptions formulas;
-  std::string preset, modules, operations, ranges, test_ranges, seeds = "0..24", out, resume, series, recipe;
+  std::string preset, modules, operations, settings, ranges, test_ranges, seeds, out, resume, series, recipe;
   std::optional<long> iterations, log_every;
   std::optional<double> learning_rate;
   std::optional<long> inputs;
@@ -41,12 +39,14 @@ std::string command_of(const Options& o) {
     const bool plain = value.find_first_of(" [()*<>&;|") == value.npos;
     command += plain ? fmt::format(" {} {}", name, value) : fmt::format(" {} \"{}\"", name, value);
   };
+  if (o.task != single_module) add("--task", o.task);
   add("--preset", o.preset);
   add("--modules", o.modules);
   add("--operations", o.operations);
+  add("--settings", o.settings);
   add("--ranges", o.ranges);
   add("--test-range", o.test_ranges);
-  if (o.seeds != "0..24") add("--seeds", o.seeds);
+  add("--seeds", o.seeds);
   if (o.iterations) add("--iterations", std::to_string(*o.iterations));
   if (o.log_every) add("--log-every", std::to_string(*o.log_every));
   if (o.inputs) add("--inputs", std::to_string(*o.inputs));
@@ -70,7 +70,7 @@ Result<Grid> grid_of(const Options& o, std::vector<std::string>& skipped) {
   auto ranges = parse_ranges(o.ranges.empty() ? "0,1,2,3,4,5,6,7,8" : std::string_view(o.ranges), o.test_ranges);
   if (!ranges) return ranges.error();
   grid.ranges = std::move(*ranges);
-  auto seeds = parse_seeds(o.seeds);
+  auto seeds = parse_seeds(o.seeds.empty() ? "0..24" : std::string_view(o.seeds));
   if (!seeds) return seeds.error();
   grid.seeds = std::move(*seeds);
   grid.inputs = o.inputs ? static_cast<int>(*o.inputs) : (*preset)->inputs;
@@ -89,43 +89,47 @@ Result<Grid> grid_of(const Options& o, std::vector<std::string>& skipped) {
   return grid;
 }
 
-std::string now() {
-  const std::time_t time = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&time));
-  return text;
+// The same options, for one of the other tasks.
+Result<TaskPlan> plan_of(const Options& o) {
+  if (!o.ranges.empty() || !o.test_ranges.empty() || o.inputs || !o.recipe.empty())
+    return Error{
+        fmt::format("--ranges, --test-range, --inputs and --recipe belong to the single module task; leave them away, "
+                    "and choose parts of {} with --modules, --operations and --settings.",
+                    o.task)};
+  const Result<const Task*> task = find_task(o.task);
+  if (!task) return task.error();
+  const Result<const TaskPreset*> preset = find_preset(**task, o.preset);
+  if (!preset) return preset.error();
+  TaskPlan plan{
+      *task,          std::string((*preset)->name), o.modules, o.operations, o.settings, {}, o.iterations, o.log_every,
+      o.learning_rate};
+  auto seeds = parse_seeds(o.seeds.empty() ? fmt::format("0..{}", (*preset)->seeds - 1) : o.seeds);
+  if (!seeds) return seeds.error();
+  plan.seeds = std::move(*seeds);
+  if (plan.learning_rate && !(*plan.learning_rate >= 0 && *plan.learning_rate < 1e6))
+    return Error{"--learning-rate must be 0, which teaches nothing, or above it, such as 0.001."};
+  return plan;
 }
 
-Result<RunStore> open_store(const Options& o, const std::string& folder, std::vector<std::string>& skipped) {
+Result<RunStore> open_store(const Options& o, const BenchOutput& output, std::vector<std::string>& skipped) {
   if (!o.resume.empty()) {
-    if (command_of(o) != "nalm bench" || !o.out.empty())
-      return Error{"--resume goes on with the settings that the folder has; leave the other options away."};
-    Result<RunStore> store = RunStore::resume(folder);
+    Result<RunStore> store = RunStore::resume(output.folder);
     if (!store) return store;
     const Result<StoreInfo> info = store->info();
     if (!info) return info.error();
-    if (info->version != version())
-      return Error{
-          fmt::format("{} was begun by version {}, and this is {}: the rest might not be the same bits; start "
-                      "anew with --out.",
-                      folder, info->version, version())};
+    if (Status same = check_version(output.folder, info->version); !same) return same.error();
     return store;
   }
   Result<Grid> grid = grid_of(o, skipped);
   if (!grid) return grid.error();
-  return RunStore::create(folder, {std::move(*grid),
-                                   command_of(o),
-                                   std::string(version()),
-                                   std::string(simd_target()),
-                                   now(),
-                                   o.threads > 0 ? o.threads : processor_count(),
-                                   0,
-                                   {}});
-}
-
-// One line; what is not Unicode, such as the name of a folder, is replaced.
-std::string line_of(const nlohmann::json& event) {
-  return event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return RunStore::create(output.folder, {std::move(*grid),
+                                          command_of(o),
+                                          std::string(version()),
+                                          std::string(simd_target()),
+                                          now(),
+                                          output.thread_count(),
+                                          0,
+                                          {}});
 }
 
 // What is said about a finished run in --json-lines.
@@ -147,34 +151,18 @@ std::string json_line(const Run& run) {
   return line_of(line);
 }
 
-int bench(const Options& o) {
-  if (o.task == "formulas") {
-    if (command_of(o) != "nalm bench" || !o.resume.empty() || !o.series.empty() || o.json_lines)
-      return fail(
-          {"--task formulas takes --rows, --noise, --part, --only, --seed, --out, --markdown, --emit, --threads "
-           "and --quiet; leave the other options away."});
-    return bench_formulas(o.formulas, o.out, o.threads, o.quiet);
-  }
-  if (o.formulas != FormulaOptions())
-    return fail(
-        {"--rows, --noise, --part, --only, --seed, --markdown and --emit belong to --task formulas; add that, or "
-         "leave them away."});
-  if (o.quiet && o.json_lines) return fail({"--quiet and --json-lines exclude each other."});
-  const std::string folder = !o.resume.empty() ? o.resume : o.out.empty() ? default_folder : o.out;
-  if (!o.series.empty()) {
-    if (Status possible = FileWriter(o.series).begun(); !possible) return fail(possible.error());
-  }
+int bench_single_module(const Options& o, const BenchOutput& output) {
+  const std::string& folder = output.folder;
   std::vector<std::string> skipped;
-  Result<RunStore> store = open_store(o, folder, skipped);
+  Result<RunStore> store = open_store(o, output, skipped);
   if (!store) return fail(store.error());
   const Result<StoreInfo> info = store->info();
   if (!info) return fail(info.error());
   const Result<std::vector<RunId>> todo = store->missing();
   if (!todo) return fail(todo.error());
   const Grid& grid = info->grid;
-  const bool talk = !o.quiet && !o.json_lines;
   const std::size_t total = grid.run_count();
-  if (talk) {
+  if (output.talks()) {
     fmt::print(stderr, "{} runs: {} pairs of module and operation, {} ranges, {} seeds; results go to {}.\n", total,
                grid.pairs.size(), grid.ranges.size(), grid.seeds.size(), folder);
     if (!skipped.empty() && (!o.modules.empty() || !o.operations.empty()))
@@ -187,10 +175,7 @@ int bench(const Options& o) {
 
   const Interruptible interruptible;
   std::atomic<std::size_t> finished = total - todo->size();
-  Progress progress(o.quiet        ? ProgressStyle::Quiet
-                    : o.json_lines ? ProgressStyle::JsonLines
-                                   : default_progress(),
-                    [&] { return fmt::format("{} of {} runs", finished.load(), total); });
+  Progress progress(output.progress(), [&] { return fmt::format("{} of {} runs", finished.load(), total); });
   double stored_until = 0;
   RunnerSettings settings;
   settings.threads = o.threads;
@@ -209,11 +194,7 @@ int bench(const Options& o) {
   const double seconds = progress.seconds();
   progress.finish();
   if (!trained) return fail(trained.error());
-  if (finished < total) {
-    fmt::print(stderr, "Interrupted: {} of {} runs are stored; go on with \"nalm bench --resume {}\".\n",
-               finished.load(), total, folder);
-    return Interruptible::exit_code();
-  }
+  if (finished < total) return interrupted(finished, total, folder);
 
   if (!o.series.empty())
     if (Status written = write_series(*store, o.series); !written) return fail(written.error());
@@ -224,7 +205,7 @@ int bench(const Options& o) {
     if (!page) return fail(page.error());
     if (Status written = write_file(report_path, *page); !written) return fail(written.error());
   }
-  if (talk) {
+  if (output.talks()) {
     const Result<Results> results = judge_store(*store, {});
     if (!results) return fail(results.error());
     fmt::print("{}", print_overview(*results));
@@ -238,6 +219,42 @@ int bench(const Options& o) {
   return yes;
 }
 
+int bench(const Options& o) {
+  if (o.task == "formulas") {
+    Options rest = o;
+    rest.task = single_module;
+    if (command_of(rest) != "nalm bench" || !o.resume.empty() || !o.series.empty() || o.json_lines)
+      return fail(
+          {"--task formulas takes --rows, --noise, --part, --only, --seed, --out, --markdown, --emit, --threads "
+           "and --quiet; leave the other options away."});
+    return bench_formulas(o.formulas, o.out, o.threads, o.quiet);
+  }
+  if (o.formulas != FormulaOptions())
+    return fail(
+        {"--rows, --noise, --part, --only, --seed, --markdown and --emit belong to --task formulas; add that, or "
+         "leave them away."});
+  if (o.quiet && o.json_lines) return fail({"--quiet and --json-lines exclude each other."});
+  const BenchOutput output{!o.resume.empty() ? o.resume
+                           : o.out.empty()   ? default_folder
+                                             : o.out,
+                           o.series, o.threads, o.quiet, o.json_lines};
+  if (!o.series.empty()) {
+    if (Status possible = FileWriter(o.series).begun(); !possible) return fail(possible.error());
+  }
+  if (!o.resume.empty()) {
+    if (command_of(o) != "nalm bench" || !o.out.empty())
+      return fail({"--resume goes on with the settings that the folder has; leave the other options away."});
+    return TaskStore::is_one(output.folder) ? resume_task(output) : bench_single_module(o, output);
+  }
+  if (o.task != single_module) {
+    const Result<TaskPlan> plan = plan_of(o);
+    return plan ? bench_task(*plan, command_of(o), output) : fail(plan.error());
+  }
+  if (!o.settings.empty())
+    return fail({"--settings belongs to the other tasks (nalm list --tasks); the single module task has --ranges."});
+  return bench_single_module(o, output);
+}
+
 }  // namespace
 
 void add_bench(Program& program) {
@@ -245,24 +262,31 @@ void add_bench(Program& program) {
   std::string preset_list = "Named settings:";
   for (const Preset& preset : presets()) preset_list += fmt::format(" {} ({});", preset.name, preset.meaning);
   preset_list.back() = '.';
-  Command command = program.add("bench", "Run the Single Module Arithmetic Task, seed for seed as the paper did");
+  std::vector<std::string> tasks{single_module, "formulas"};
+  for (const Task* task : all_tasks()) tasks.emplace_back(task->name);
+  Command command =
+      program.add("bench", "Run the Single Module Arithmetic Task, seed for seed as the paper did, or another task");
   command
-      .choice("--task", o.task, {"single-module", "formulas"},
-              "What to run: the paper's task, or how many of a set of formulas `nalm fit` finds again")
-      .text("--preset", o.preset, preset_list)
-      .text("--modules", o.modules, "Modules by name, such as NAU,NMU; the paper's nine if not given")
-      .text("--operations", o.operations, "Some of add,sub,mul,div; all four if not given")
+      .choice("--task", o.task, tasks,
+              "What to run: the paper's task, how many of a set of formulas `nalm fit` finds again, or one of `nalm "
+              "list --tasks`")
+      .text("--preset", o.preset, preset_list + " Other tasks have their own: `nalm list --tasks`")
+      .text("--modules", o.modules,
+            "Modules by name, such as NAU,NMU; the paper's nine, or all of the task's models, if "
+            "not given")
+      .text("--operations", o.operations, "Some of add,sub,mul,div, or of the task's; all if not given")
+      .text("--settings", o.settings, "Other tasks: some of the task's settings, by name; all if not given")
       .text("--ranges", o.ranges,
             "Training ranges: numbers of the paper's list (0 to 8), or text such as \"[-2,2)\"; all nine if not given")
       .text("--test-range", o.test_ranges,
             "Test range for training ranges that the paper does not have, such as "
             "\"[20,40)\" or \"[-6,-2)+[2,6)\"; one for all or one for each")
-      .text("--seeds", o.seeds, "Seeds: 3, or 3,11, or 0..24")
+      .text("--seeds", o.seeds, "Seeds: 3, or 3,11, or 0..24; 0..24, or as many as the task's preset has, if not given")
       .number("--iterations", o.iterations, 0, 1000000000,
               "Iterations instead of the recipe's; schedules are not rescaled")
-      .number("--log-every", o.log_every, 1, 1000000000, "Iterations between logged rows (1000)")
+      .number("--log-every", o.log_every, 1, 1000000000, "Iterations between logged rows (1000; tasks have their own)")
       .number("--inputs", o.inputs, 2, 10000, "Inputs, of which two are the operands (2)")
-      .number("--learning-rate", o.learning_rate, "Learning rate instead of the recipe's")
+      .number("--learning-rate", o.learning_rate, "Learning rate instead of the recipe's; other tasks take 0")
       .text("--recipe", o.recipe,
             "Changes to every recipe, as JSON such as '{\"clip_norm\": 1}'; `nalm list NAME --json` shows a recipe")
       .number("--threads", o.threads, 0, 1024, "Threads; 0 uses all processors. Results are the same bits")
@@ -281,8 +305,10 @@ void add_bench(Program& program) {
           "  nalm bench --ranges \"[1,100)\" --test-range \"[100,200)\" --out wide\n"
           "  nalm bench --modules NMRU --inputs 10 --recipe '{\"clip_norm\": null}' --out unclipped\n"
           "  nalm bench --resume nalm-results\n"
+          "  nalm bench --task arithmetic-dataset --preset quick --out quick\n"
           "  nalm bench --task formulas --rows 200 --noise 0,0.01 --out formulas.csv\n"
           "Formulas: exit code 0 if at least 90 % are recovered without noise and 80 % with 1 % noise, else 1.\n"
+          "Other tasks with the preset quick: exit code 1 if one of the task's checks fails.\n"
           "Exit code 130 after Ctrl-C; everything finished by then is kept.")
       .run([] { return bench(o); });
 }

@@ -12,6 +12,7 @@
 #include "bench/formula_set.hpp"
 #include "cli/progress.hpp"
 #include "nalm/fit.hpp"
+#include "report/columns.hpp"
 
 namespace nalm::cli {
 namespace {
@@ -36,13 +37,6 @@ struct Outcome {
 int target_percent(double noise) { return noise == 0 ? 90 : noise == 0.01 ? 80 : 0; }
 
 bool is_comparison(const Outcome& outcome) { return outcome.task.formula->family == "comparison"; }
-
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string cell = "\"";
-  for (const char c : text) cell += c == '"' ? "\"\"" : std::string(1, c);
-  return cell + '"';
-}
 
 Result<std::vector<const FormulaCase*>> chosen(const std::vector<FormulaCase>& set, const FormulaOptions& o) {
   std::vector<const FormulaCase*> formulas;

@@ -88,5 +88,6 @@ void add_export(Program& program);
 void add_train(Program& program);
 void add_fit(Program& program);
 void add_predict(Program& program);
+void add_calc(Program& program);
 
 }  // namespace nalm::cli

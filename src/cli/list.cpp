@@ -1,11 +1,14 @@
-// nalm list: what modules there are, and everything about one of them.
+// nalm list: what modules and tasks there are, and everything about one of them.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "bench/grid.hpp"
 #include "cli/command.hpp"
 #include "nalm/module.hpp"
+#include "tasks/task_summary.hpp"
 
 namespace nalm::cli {
 
@@ -99,6 +102,9 @@ std::vector<std::string> habits(const Recipe& recipe) {
       break;
     case Loss::Kind::Huber:
       lines.push_back(fmt::format("loss: Huber, a straight line beyond {}", recipe.loss.limit));
+      break;
+    case Loss::Kind::Absolute:
+      lines.push_back("loss: the absolute error");
       break;
     case Loss::Kind::Relative:
       lines.push_back("loss: the squared relative error");
@@ -244,30 +250,166 @@ Json to_json(const ModuleInfo& m) {
   return json;
 }
 
-int list(const std::vector<std::string>& names, bool as_json) {
-  std::vector<const ModuleInfo*> chosen;
-  for (const std::string& name : names) {
-    const Result<const ModuleInfo*> module = find_module(name);
-    if (!module) return fail(module.error());
-    chosen.push_back(*module);
+// ---- tasks ---------------------------------------------------------------------------------------------------------
+
+// The different values of a part of the arms, in order.
+std::vector<std::string> parts(const std::vector<Arm>& arms, std::string Arm::*part) {
+  std::vector<std::string> names;
+  for (const Arm& arm : arms)
+    if (std::find(names.begin(), names.end(), arm.*part) == names.end()) names.push_back(arm.*part);
+  return names;
+}
+
+std::string words_of(const Check& check) {
+  return fmt::format("{} | {} | {}: {} at {} {:g}", check.model, check.operation, check.setting, check.measure,
+                     check.at_least ? "least" : "most", check.value);
+}
+
+std::string words_of(const PublishedFigure& figure) {
+  const bool rate = figure.what == "success";
+  return fmt::format("{} | {} | {}: {} {:g}{}{}{}", figure.model, figure.operation, figure.setting, figure.what,
+                     rate ? 100 * figure.value : figure.value, rate ? " %" : "", figure.remark.empty() ? "" : "; ",
+                     figure.remark);
+}
+
+// The cells of large presets take seconds to make: they are not counted.
+bool is_counted(const Task& task, const TaskPreset& preset) { return &preset - task.presets.data() < 2; }
+
+void print_presets(const Task& task, std::size_t indent) {
+  for (const TaskPreset& preset : task.presets) {
+    std::string cells;
+    if (is_counted(task, preset)) {
+      const std::size_t count = task.arms(preset.name).size();
+      cells = fmt::format("{} cell{}, ", count, count == 1 ? "" : "s");
+    }
+    fmt::print("{:<{}}{:<16}{}\n", "", indent, preset.name,
+               wrap(fmt::format("{} ({}{} seed{}, {})", preset.meaning, cells, preset.seeds,
+                                preset.seeds == 1 ? "" : "s", preset.time),
+                    indent + 16));
   }
+}
+
+void print_task(const Task& task) {
+  fmt::print("{}: {}\n\n", task.name, task.title);
+  print_field("source", task.source);
+  print_field("settings", task.settings);
+  fmt::print("\npresets (the second one is the default; times are for two cores)\n");
+  print_presets(task, 2);
+  const std::vector<Arm> arms = task.arms(task.presets[1].name);
+  fmt::print("\nparts of the default preset\n");
+  fmt::print("  {:<14}{}\n", "--modules", wrap(fmt::format("{}", fmt::join(parts(arms, &Arm::model), ", ")), 16));
+  fmt::print("  {:<14}{}\n", "--operations",
+             wrap(fmt::format("{}", fmt::join(parts(arms, &Arm::operation), ", ")), 16));
+  fmt::print("  {:<14}{}\n", "--settings", wrap(fmt::format("{}", fmt::join(parts(arms, &Arm::setting), ", ")), 16));
+  fmt::print("\ndifferences from the papers\n");
+  for (const std::string_view difference : task.differences) fmt::print("  - {}\n", wrap(difference, 4));
+  fmt::print("\npublished\n");
+  const std::vector<PublishedFigure> figures = published_figures(task);
+  for (const PublishedFigure& figure : figures) fmt::print("  - {}\n", wrap(words_of(figure), 4));
+  if (figures.empty()) fmt::print("  no figures that ours could be set beside\n");
+  fmt::print("\nchecks of the preset quick\n");
+  for (const Check& check : task.checks) fmt::print("  - {}\n", wrap(words_of(check), 4));
+}
+
+Json to_json(const Task& task) {
+  Json json{{"name", task.name}, {"title", task.title}, {"source", task.source}, {"settings", task.settings}};
+  json["presets"] = Json::array();
+  for (const TaskPreset& preset : task.presets) {
+    Json entry{{"name", preset.name}, {"meaning", preset.meaning}, {"seeds", preset.seeds}, {"time", preset.time}};
+    if (is_counted(task, preset)) {
+      const std::vector<Arm> arms = task.arms(preset.name);
+      entry["cells"] = arms.size();
+      entry["models"] = parts(arms, &Arm::model);
+      entry["operations"] = parts(arms, &Arm::operation);
+      entry["settings"] = parts(arms, &Arm::setting);
+    }
+    json["presets"].push_back(std::move(entry));
+  }
+  json["differences"] = task.differences;
+  json["published"] = Json::array();
+  for (const PublishedFigure& figure : published_figures(task))
+    json["published"].push_back({{"model", figure.model},
+                                 {"operation", figure.operation},
+                                 {"setting", figure.setting},
+                                 {"what", figure.what},
+                                 {"value", figure.value},
+                                 {"remark", figure.remark}});
+  json["checks"] = Json::array();
+  for (const Check& check : task.checks)
+    json["checks"].push_back({{"model", check.model},
+                              {"operation", check.operation},
+                              {"setting", check.setting},
+                              {"measure", check.measure},
+                              {check.at_least ? "at_least" : "at_most", check.value}});
+  return json;
+}
+
+void print_overview(std::span<const Task* const> tasks) {
+  for (const Task* task : tasks) {
+    fmt::print("{:<24}{}\n{:<24}{}\n", task->name, wrap(task->title, 24), "", wrap(task->source, 24));
+    print_presets(*task, 24);
+    fmt::print("\n");
+  }
+  fmt::print("\"nalm list NAME\" tells everything about one task, \"nalm bench --task NAME\" runs it.\n");
+}
+
+// ---- the command ---------------------------------------------------------------------------------------------------
+
+void print_rule() { fmt::print("\n{}\n\n", std::string(100, '-')); }
+
+// What the names mean: modules, or tasks.
+struct Chosen {
+  std::vector<const ModuleInfo*> modules;
+  std::vector<const Task*> tasks;
+};
+Result<Chosen> choose(const std::vector<std::string>& names, bool only_tasks) {
+  Chosen chosen;
+  for (const std::string& name : names) {
+    const Result<const Task*> task = find_task(name);
+    const Result<const ModuleInfo*> module = find_module(name);
+    if (task) {
+      chosen.tasks.push_back(*task);
+    } else if (only_tasks) {
+      return task.error();
+    } else if (module) {
+      chosen.modules.push_back(*module);
+    } else {
+      return module.error();
+    }
+  }
+  return chosen;
+}
+
+void print_modules() {
+  const std::size_t width = module_column(all_modules());
+  fmt::print("{:<{}}{:<17}{}\n", "module", width, "operations", "learns");
+  for (const ModuleInfo* m : all_modules()) {
+    fmt::print("{:<{}}{:<17}{}\n", m->name, width, operations_text(*m), wrap(m->learned, width + 17));
+  }
+  fmt::print("\n\"nalm list NAME\" tells everything about one module; \"nalm list --tasks\" lists the tasks.\n");
+}
+
+int list(const std::vector<std::string>& names, bool tasks, bool as_json) {
+  Result<Chosen> chosen = choose(names, tasks);
+  if (!chosen) return fail(chosen.error());
   if (as_json) {
+    if (names.empty() && tasks) chosen->tasks.assign(all_tasks().begin(), all_tasks().end());
+    if (names.empty() && !tasks) chosen->modules = all_modules();
     Json json = Json::array();
-    for (const ModuleInfo* m : chosen.empty() ? all_modules() : chosen) json.push_back(to_json(*m));
+    for (const ModuleInfo* m : chosen->modules) json.push_back(to_json(*m));
+    for (const Task* task : chosen->tasks) json.push_back(to_json(*task));
     fmt::print("{}\n", json.dump(2));
     return yes;
   }
-  if (chosen.empty()) {
-    const std::size_t width = module_column(all_modules());
-    fmt::print("{:<{}}{:<17}{}\n", "module", width, "operations", "learns");
-    for (const ModuleInfo* m : all_modules()) {
-      fmt::print("{:<{}}{:<17}{}\n", m->name, width, operations_text(*m), wrap(m->learned, width + 17));
-    }
-    fmt::print("\n\"nalm list NAME\" tells everything about one module.\n");
+  if (names.empty() && tasks) print_overview(all_tasks());
+  if (names.empty() && !tasks) print_modules();
+  for (std::size_t k = 0; k < chosen->modules.size(); ++k) {
+    if (k > 0) print_rule();
+    print_module(*chosen->modules[k]);
   }
-  for (std::size_t k = 0; k < chosen.size(); ++k) {
-    if (k > 0) fmt::print("\n{}\n\n", std::string(100, '-'));
-    print_module(*chosen[k]);
+  for (std::size_t k = 0; k < chosen->tasks.size(); ++k) {
+    if (k > 0 || !chosen->modules.empty()) print_rule();
+    print_task(*chosen->tasks[k]);
   }
   return yes;
 }
@@ -276,12 +418,13 @@ int list(const std::vector<std::string>& names, bool as_json) {
 
 void add_list(Program& program) {
   static std::vector<std::string> names;
-  static bool as_json = false;
-  program.add("list", "The modules, or everything about some of them")
-      .words("module", names, "Modules to describe, such as NMU or \"NAC*\" (upper or lower case)")
+  static bool as_json = false, tasks = false;
+  program.add("list", "The modules, the tasks, or everything about some of them")
+      .words("name", names, "Modules or tasks to describe, such as NMU or \"NAC*\" (upper or lower case)")
+      .flag("--tasks", tasks, "The tasks that `nalm bench --task` runs, instead of the modules")
       .flag("--json", as_json, "Write JSON")
-      .example("  nalm list\n  nalm list NMU\n  nalm list --json")
-      .run([] { return list(names, as_json); });
+      .example("  nalm list\n  nalm list NMU\n  nalm list --json\n  nalm list --tasks\n  nalm list arithmetic-dataset")
+      .run([] { return list(names, tasks, as_json); });
 }
 
 }  // namespace nalm::cli

@@ -35,6 +35,7 @@ int run(int argc, char** argv) {
   add_fit(program);
   add_predict(program);
   add_train(program);
+  add_calc(program);
   add_bench(program);
   add_table(program);
   add_compare(program);

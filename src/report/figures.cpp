@@ -9,6 +9,7 @@
 #include "nalm/model.hpp"
 #include "nalm/version.hpp"
 #include "report/page.hpp"
+#include "tasks/npu_gate_toy.hpp"
 
 namespace nalm {
 namespace {
@@ -141,6 +142,26 @@ json singularity() {
         surface("NAC₊ → NMU", w1, w2, "root mean squared error", true, 1000.0, nmu)}}};
 }
 
+json npu_gate() {
+  const Axis2 w1{"power of x₁, w₁", evenly(-1, 2.5, 71)};
+  const Axis2 w2{"power of x₂, w₂", evenly(-0.2, 1, 49)};
+  const auto panel = [&](std::string_view title, const ToyGate& gate) {
+    return surface(title, w1, w2, "norm of the gradient", false, 2.5,
+                   [&gate](double a, double b) { return gate_toy_loss(gate, a, b, 10).gradient_norm; });
+  };
+  return {
+      {"title", "The gate of the NPU"},
+      {"caption",
+       "One unit y = r₁^w₁·r₂^w₂ should learn f(x₁, x₂) = x₁, with x₁ from 0 to 2 and x₂ from 0 to 0.05; the solution "
+       "is w₁ = 1, w₂ = 0. Drawn is the norm of the gradient of the mean squared error with respect to w₁ and "
+       "w₂.\n\nWithout a gate the surface is nearly flat where w₂ is large: the product with the small x₂ hides "
+       "x₁. With the gate shut on x₂, w₂ no longer matters, and w₁ is learnt from anywhere. Norms above 2.5 are "
+       "drawn as 2.5."},
+      {"panels",
+       {panel("gates (1, 1): the NaiveNPU", {1, 1}), panel("gates (0.5, 0.5)", {0.5, 0.5}),
+        panel("gates (1, 0)", {1, 0})}}};
+}
+
 struct Figure {
   FigureInfo info;
   json (*data)();
@@ -150,6 +171,9 @@ constexpr Figure all_figures[] = {
     {{"weights", "effective weights of NALU and G-NALU over their raw parameters"}, weights},
     {{"singularity", "loss surface of a stacked NAC+ and NAC* with its singularity, and the same with NMU"},
      singularity},
+    {{"npu-gate",
+      "gradients of the NPU's toy example: without gate, half open, and shut on the input that is not needed"},
+     npu_gate},
 };
 
 }  // namespace

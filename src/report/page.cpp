@@ -11,6 +11,7 @@ extern const std::string_view page_style;
 extern const std::string_view page_report;
 extern const std::string_view page_figure;
 extern const std::string_view page_fit;
+extern const std::string_view page_task;
 extern const std::string_view page_library;
 }  // namespace assets
 
@@ -24,6 +25,8 @@ std::string_view script_of(PageScript script) {
       return assets::page_figure;
     case PageScript::Fit:
       return assets::page_fit;
+    case PageScript::Task:
+      return assets::page_task;
   }
   return {};
 }

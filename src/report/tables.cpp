@@ -7,14 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/write_file.hpp"
+#include "report/columns.hpp"
 
 namespace nalm {
 namespace {
 
 std::string in_quotes(std::string_view text) { return fmt::format("\"{}\"", text); }
-
-// Nothing where there is no number, as in the reference file.
-std::string csv_number(double value) { return std::isnan(value) ? "" : fmt::format("{}", value); }
 
 std::string count_or_nothing(const std::optional<int>& count) { return count ? std::to_string(*count) : ""; }
 
@@ -105,43 +103,7 @@ std::string short_number(double value) {
   return fmt::format("{:.2g}", value);
 }
 
-// "48000 [47300, 48700]"
-std::string with_interval(const Estimate& e, std::string (*print)(double)) {
-  if (std::isnan(e.value)) return "-";
-  if (std::isnan(e.lo)) return print(e.value);
-  return fmt::format("{} [{}, {}]", print(e.value), print(e.lo), print(e.hi));
-}
-std::string percent(double value) { return fmt::format("{:.0f}", 100 * value); }
 std::string steps(double value) { return fmt::format("{:.0f}", value); }
-
-// Text in columns; the first columns to the left, the others to the right.
-class Columns {
- public:
-  explicit Columns(std::size_t left) : left_(left) {}
-  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  std::string print() const {
-    std::vector<std::size_t> widths;
-    for (const auto& row : rows_) {
-      widths.resize(std::max(widths.size(), row.size()));
-      for (std::size_t k = 0; k < row.size(); ++k) widths[k] = std::max(widths[k], row[k].size());
-    }
-    std::string text;
-    for (const auto& row : rows_) {
-      std::string line;
-      for (std::size_t k = 0; k < row.size(); ++k) {
-        line += k < left_ ? fmt::format("{:<{}}", row[k], widths[k]) : fmt::format("{:>{}}", row[k], widths[k]);
-        line += "  ";
-      }
-      line.erase(line.find_last_not_of(' ') + 1);
-      text += line + "\n";
-    }
-    return text;
-  }
-
- private:
-  std::size_t left_;
-  std::vector<std::vector<std::string>> rows_;
-};
 
 const std::vector<std::string> headings = {"module",
                                            "range",
@@ -249,16 +211,10 @@ std::string markdown(const Results& results) {
     const std::vector<const Cell*> cells = cells_of(results, operation);
     if (cells.empty()) continue;
     text += fmt::format("### {}\n\n", title_of(operation));
-    for (const std::string& heading : headings) text += fmt::format("| {} ", heading);
-    text += "|\n|---|---|--:|--:|--:|--:|--:|--:|--:|\n";
-    for (const Cell* cell : cells) {
-      for (const std::string& column : row_of(*cell)) {
-        std::string escaped;
-        for (const char c : column) escaped += c == '*' ? std::string("\\*") : std::string(1, c);
-        text += fmt::format("| {} ", escaped);
-      }
-      text += "|\n";
-    }
+    Columns columns(2);
+    columns.add(headings);
+    for (const Cell* cell : cells) columns.add(row_of(*cell));
+    text += columns.markdown();
     text += "\n";
   }
   return text + footnote(results) + "\n";

@@ -1,5 +1,5 @@
-// The data of the tasks that sum two subsets of many inputs, a whole bundle at a time: drawing a hundred numbers per row
-// costs more than the network itself, so it is done in lanes.
+// The data of the tasks that sum two subsets of many inputs, a whole bundle at a time: drawing a hundred numbers per
+// row costs more than the network itself, so it is done in lanes.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ enum class SubsetOperation { Add, Subtract, Multiply, Divide, Square, Root };
 std::string_view name_of(SubsetOperation operation);  // add, sub, mul, div, square, root
 double apply(SubsetOperation operation, double a, double b);
 
-// Endless batches: every lane has a stream and subsets of its own. The sums are taken in float here, which is label noise
-// of about 1e-7; validation and test rows are computed in double.
+// Endless batches: every lane has a stream and subsets of its own. The sums are taken in float here, which is label
+// noise of about 1e-7; validation and test rows are computed in double.
 class SubsetSource final : public LaneSource {
  public:
   SubsetSource(const simd::Target& target, std::span<const std::uint32_t> seeds, std::span<const Subsets> subsets,

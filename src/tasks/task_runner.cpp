@@ -67,7 +67,7 @@ class BundleRun {
     }
     for (int k = 0; k < sets; ++k) sets_.emplace_back(*this, k, target);
     for (const Regulariser& r : all_regularisers())
-      looks_at_validation_ = looks_at_validation_ || r.kind == Regulariser::Kind::Saturate;
+      looks_at_validation_ = looks_at_validation_ || (r.kind == Regulariser::Kind::Saturate && !recipe_.whole.phases);
     looks_at_validation_ = looks_at_validation_ || recipe_.whole.restarts ||
                            (recipe_.whole.reinitialise && !recipe_.whole.reinitialise->range);
   }
@@ -133,8 +133,10 @@ class BundleRun {
         network = own_.get();
       }
       const std::size_t lanes = run.lanes_;
-      SetErrors errors{std::vector<double>(lanes), std::vector<double>(lanes),
-                       std::vector<double>(lanes, static_cast<double>(rows_ * outputs_)), {}};
+      SetErrors errors{std::vector<double>(lanes),
+                       std::vector<double>(lanes),
+                       std::vector<double>(lanes, static_cast<double>(rows_ * outputs_)),
+                       {}};
       for (const Measure& measure : run.arm_.measures)
         errors.within.emplace_back(measure.kind == Measure::Kind::Within && measure.set == number_ ? lanes : 0);
       for (std::size_t first = 0; first < rows_; first += evaluation_tile) {
@@ -268,7 +270,7 @@ std::vector<Bundled> bundles_of(const std::vector<Arm>& arms, const std::vector<
   std::vector<std::ptrdiff_t> open(arms.size(), -1);  // the bundle of an arm that has room
   for (const TaskRunId& run : runs) {
     const Arm& arm = arms[run.arm];
-    const std::size_t lanes = arm.own                                   ? 1
+    const std::size_t lanes = arm.own                             ? 1
                               : arm.precision == Precision::Float ? static_cast<std::size_t>(target.lanes<float>())
                                                                   : static_cast<std::size_t>(target.lanes<double>());
     std::ptrdiff_t& bundle = open[run.arm];

@@ -15,9 +15,9 @@ struct TaskRunId {
 };
 
 struct TaskRunnerSettings {
-  int threads = 0;                       // 0: all processors
-  std::optional<long> iterations;        // instead of the recipes'
-  std::optional<double> learning_rate;   // instead of the recipes'; 0 is allowed, and teaches nothing
+  int threads = 0;                      // 0: all processors
+  std::optional<long> iterations;       // instead of the recipes'
+  std::optional<double> learning_rate;  // instead of the recipes'; 0 is allowed, and teaches nothing
   std::optional<long> log_every;
   // Called by one thread at a time; an error ends everything.
   std::function<Status(const TaskRunId&, const RunRecord&, double seconds)> finished;

@@ -13,8 +13,8 @@ namespace nalm {
 // What was asked for; enough to make the list of runs again.
 struct TaskPlan {
   const Task* task = nullptr;
-  std::string preset;                          // "quick", "full", ...
-  std::string models, operations, settings;    // parts of the preset's arms, by name, separated by commas; empty: all
+  std::string preset;                        // "quick", "full", ...
+  std::string models, operations, settings;  // parts of the preset's arms, by name, separated by commas; empty: all
   std::vector<std::uint32_t> seeds;
   std::optional<long> iterations, log_every;
   std::optional<double> learning_rate;

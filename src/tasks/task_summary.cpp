@@ -122,6 +122,7 @@ std::vector<PublishedFigure> published_figures(const Task& task) {
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (header || cells.size() < 7 || cells[0] != task.name) continue;
     figures.push_back({cells[0], cells[1], cells[2], cells[3], cells[4], std::stod(cells[5]), cells[6]});
+    if (cells.size() > 7 && !cells[7].empty()) figures.back().runs = std::stoi(cells[7]);
   }
   return figures;
 }

@@ -16,10 +16,10 @@ struct TaskRunResult {
   std::uint32_t seed = 0;
   std::size_t judged_row = 0;
   bool success = false, ever = false, at_end = false;
-  std::optional<long> solved_at;             // the first row that meets the goal; nothing without success
-  std::optional<bool> before_regularisers;   // met the loose limit at the last row before regularisers start
-  std::vector<double> values;                // of the judged row, per measure
-  std::optional<double> trask;               // 100 * the judged measure / its value at the first row
+  std::optional<long> solved_at;            // the first row that meets the goal; nothing without success
+  std::optional<bool> before_regularisers;  // met the loose limit at the last row before regularisers start
+  std::vector<double> values;               // of the judged row, per measure
+  std::optional<double> trask;              // 100 * the judged measure / its value at the first row
 };
 TaskRunResult judge(const Arm& arm, const RunRecord& record, std::uint32_t seed);
 
@@ -32,9 +32,9 @@ struct TaskCell {
   const Arm* arm = nullptr;
   std::vector<TaskRunResult> runs;
   int successes = 0, ever = 0, at_end = 0;
-  Estimate success{};              // Wilson
-  double median_solved_at = 0;     // NaN if no run succeeded
-  std::vector<Spread> measures;    // in the order of Arm::measures
+  Estimate success{};            // Wilson
+  double median_solved_at = 0;   // NaN if no run succeeded
+  std::vector<Spread> measures;  // in the order of Arm::measures
   Spread trask;
   std::optional<int> before_regularisers;
 };
@@ -45,7 +45,8 @@ struct PublishedFigure {
   std::string task, model, operation, setting;
   std::string what;  // "success", "solved-at" (median), or a measure's name (median unless the remark says otherwise)
   double value = 0;
-  std::string remark;  // source, and what makes it not comparable, if anything
+  std::string remark;         // source, and what makes it not comparable, if anything
+  std::optional<int> runs{};  // behind a success rate, if known
 };
 std::vector<PublishedFigure> published_figures(const Task& task);
 

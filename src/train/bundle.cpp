@@ -82,8 +82,7 @@ void Bundle<S>::step(const S* x, const S* t, int samples, const S* prepared) {
   }
   network_.clear_gradients();
   if (noisy_) draw_noise(x, samples);
-  network_.learn(x, t, samples, 2.0 / (static_cast<double>(samples) * network_.outputs()), prepared,
-                 recipe.loss);
+  network_.learn(x, t, samples, 2.0 / (static_cast<double>(samples) * network_.outputs()), prepared, recipe.loss);
   network_.pull_back();
   regularise(recipe.phases ? Regularisers::AllButSaturate : Regularisers::All);
   clip();
@@ -207,7 +206,8 @@ void Bundle<S>::regularise(Regularisers which) {
   }
 }
 
-// Schloer's loop: two steps on the regulariser alone, for the runs whose batch went well. The others keep what they have.
+// Schloer's loop: two steps on the regulariser alone, for the runs whose batch went well. The others keep what they
+// have.
 template <class S>
 void Bundle<S>::saturate_in_own_steps() {
   const auto is_on = [&](const Regulariser& r) {

@@ -34,11 +34,13 @@ Network<S>::Network(const Stack& stack, Wiring wiring, const simd::Target& targe
   is_stack_ = nodes.size() == layers_.size() + 1;
   for (std::size_t k = 1; k < nodes.size(); ++k) {
     const int before = static_cast<int>(k) - 1;
-    is_stack_ = is_stack_ && nodes[k].kind == Wiring::Node::Kind::Layer && nodes[k].layer == before &&
-                nodes[k].from == before;
+    is_stack_ =
+        is_stack_ && nodes[k].kind == Wiring::Node::Kind::Layer && nodes[k].layer == before && nodes[k].from == before;
   }
   // What a tile needs should stay in the caches.
   if (nodes.size() > 64) tile_ = nodes.size() > 1024 ? 1 : 4;
+  const int in_cache = 24 * 1024 / static_cast<int>(at(inputs()) * sizeof(S));
+  learn_tile_ = std::min(tile_, std::max(4, in_cache));
   nodes_.resize(nodes.size());
   for (std::size_t k = 1; k < nodes.size(); ++k) {
     NodeState& state = nodes_[k];
@@ -328,8 +330,8 @@ void Network<S>::learn(const S* x, const S* t, int samples, double scale, const 
     return;
   }
   for (int k = 0; k < layer_count(); ++k) noise(k, samples);
-  for (int first = 0; first < samples; first += tile_) {
-    const int count = std::min(tile_, samples - first);
+  for (int first = 0; first < samples; first += learn_tile_) {
+    const int count = std::min(learn_tile_, samples - first);
     const S* tile_x = x + at(first * inputs());
     training_forward_tile(tile_x, first, count, nodes_.size());
     NodeState& last = nodes_.back();

@@ -100,7 +100,8 @@ class Network {
   const StepKernels<S>* step_kernels_;
   Wiring wiring_;
   bool is_stack_ = true;
-  int tile_ = tile;  // smaller for wirings with many nodes
+  int tile_ = tile;        // smaller for wirings with many nodes
+  int learn_tile_ = tile;  // smaller for wide inputs
   std::vector<LayerState> layers_;
   std::vector<NodeState> nodes_;
   AlignedVector<double> sums_;

@@ -111,31 +111,38 @@ struct Steps {
     for (int k = 0; k < n; ++k) set(to, k, T(static_cast<double>(from[k])));
   }
 
-  // xoshiro128++ (Blackman and Vigna), a generator per lane. Plain loops over the lanes: the compiler makes vectors of
-  // them, and whole numbers have no rounding to go wrong.
+  template <class V>
+  static HWY_INLINE T number(V whole) {
+    if constexpr (sizeof(S) == sizeof(float)) {
+      return Parts<typename T::Vector, 1>{hn::ConvertTo(typename T::D(), whole)};
+    } else {
+      return Parts<typename T::Vector, 1>{hn::PromoteTo(typename T::D(), whole)};
+    }
+  }
+
+  // xoshiro128++ (Blackman and Vigna), a generator per lane. 24 bits of a word: exact in both precisions.
   static void noise(std::uint32_t* state, S* out, int n, double lo, const S* hi) {
-    const auto rotate = [](std::uint32_t x, int by) { return (x << by) | (x >> (32 - by)); };
-    std::uint32_t a[L], b[L], c[L], d[L];
-    S base = static_cast<S>(lo), width[L];
-    for (int l = 0; l < L; ++l) {
-      a[l] = state[l], b[l] = state[L + l], c[l] = state[2 * L + l], d[l] = state[3 * L + l];
-      width[l] = (hi[l] - base) * static_cast<S>(0x1p-24);
-    }
+    const hn::CappedTag<std::uint32_t, HWY_LANES(S)> words;
+    const hn::CappedTag<std::int32_t, HWY_LANES(S)> bits;
+    auto a = hn::LoadU(words, state), b = hn::LoadU(words, state + L), c = hn::LoadU(words, state + 2 * L),
+         d = hn::LoadU(words, state + 3 * L);
+    const T base(lo), width = (at(hi, 0) - base) * 0x1p-24;
     for (int k = 0; k < n; ++k) {
-      for (int l = 0; l < L; ++l) {
-        const std::uint32_t word = rotate(a[l] + d[l], 7) + a[l];
-        // 24 bits: exact in both precisions.
-        out[k * L + l] = base + width[l] * static_cast<S>(static_cast<std::int32_t>(word >> 8));
-        const std::uint32_t t = b[l] << 9;
-        c[l] ^= a[l];
-        d[l] ^= b[l];
-        b[l] ^= c[l];
-        a[l] ^= d[l];
-        c[l] ^= t;
-        d[l] = rotate(d[l], 11);
-      }
+      const auto sum = hn::Add(a, d);
+      const auto word = hn::Add(hn::Or(hn::ShiftLeft<7>(sum), hn::ShiftRight<25>(sum)), a);
+      set(out, k, base + width * number(hn::BitCast(bits, hn::ShiftRight<8>(word))));
+      const auto t = hn::ShiftLeft<9>(b);
+      c = hn::Xor(c, a);
+      d = hn::Xor(d, b);
+      b = hn::Xor(b, c);
+      a = hn::Xor(a, d);
+      c = hn::Xor(c, t);
+      d = hn::Or(hn::ShiftLeft<11>(d), hn::ShiftRight<21>(d));
     }
-    for (int l = 0; l < L; ++l) state[l] = a[l], state[L + l] = b[l], state[2 * L + l] = c[l], state[3 * L + l] = d[l];
+    hn::StoreU(a, words, state);
+    hn::StoreU(b, words, state + L);
+    hn::StoreU(c, words, state + 2 * L);
+    hn::StoreU(d, words, state + 3 * L);
   }
 
   static void add(const S* x, int n, S* sum) {

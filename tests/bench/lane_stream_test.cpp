@@ -32,8 +32,8 @@ void expect_same_as_draw(const simd::Target& target, int inputs, int batch, int 
     for (std::size_t l = 0; l < lanes; ++l) {
       for (const Operation operation : all_operations) {
         const std::size_t o = static_cast<std::size_t>(operation);
-        const Samples wanted =
-            draw(expected[l][o], runs[l].range, operation, inputs, OperandPlace(runs[l].seed, inputs).first_operand, batch);
+        const Samples wanted = draw(expected[l][o], runs[l].range, operation, inputs,
+                                    OperandPlace(runs[l].seed, inputs).first_operand, batch);
         for (std::size_t j = 0; j < wanted.x.size(); ++j) ASSERT_EQ(x[j * lanes + l], wanted.x[j]) << l << " " << j;
         for (std::size_t j = 0; j < samples; ++j) {
           ASSERT_EQ(t[o][j * lanes + l], wanted.t[j]) << name_of(operation) << " in lane " << l << ", sample " << j;

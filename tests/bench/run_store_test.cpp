@@ -1,5 +1,7 @@
 // The store keeps every bit, and loses nothing: not to a second writer, a failure in the middle or a full disk.
 #include "bench/run_store.hpp"
+
+#include "bench/store_file.hpp"
 #include "words.hpp"
 
 #include <gtest/gtest.h>
@@ -120,7 +122,7 @@ class Store : public testing::Test {
   }
   ~Store() override { fs::remove_all(top_); }
 
-  std::string file() const { return folder_ + "/" + std::string(RunStore::file_name); }
+  std::string file() const { return folder_ + "/" + std::string(StoreFile::file_name); }
 
   RunStore created() {
     Result<RunStore> store = RunStore::create(folder_, info_of(grid_));

@@ -207,7 +207,7 @@ double at(const json& panel, std::size_t series, double x) {
 }
 
 TEST(Figures, AreWholeAndFinite) {
-  EXPECT_EQ(figures().size(), 3u);
+  EXPECT_EQ(figures().size(), 4u);
   for (const FigureInfo& info : figures()) {
     SCOPED_TRACE(info.name);
     const json data = figure(info.name);

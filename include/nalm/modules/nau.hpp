@@ -54,11 +54,23 @@ struct Nau {
     for (int k = 0; k < s.inputs * s.outputs; ++k) w[k] = min(1.0, max(-1.0, W[k]));
   }
 
+  // Two outputs at a time: each input is loaded once for both, and their sums do not wait for each other.
   template <class T, class Shape>
   static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* /*step*/) {
-    for (int o = 0; o < s.outputs; ++o) {
+    const int outputs = s.outputs;
+    int o = 0;
+    for (; o + 1 < outputs; o += 2) {
+      T first = x[0] * w[o], second = x[0] * w[o + 1];
+      for (int i = 1; i < s.inputs; ++i) {
+        first += x[i] * w[i * outputs + o];
+        second += x[i] * w[i * outputs + o + 1];
+      }
+      y[o] = first;
+      y[o + 1] = second;
+    }
+    if (o < outputs) {
       T sum = x[0] * w[o];
-      for (int i = 1; i < s.inputs; ++i) sum += x[i] * w[i * s.outputs + o];
+      for (int i = 1; i < s.inputs; ++i) sum += x[i] * w[i * outputs + o];
       y[o] = sum;
     }
   }
@@ -66,12 +78,23 @@ struct Nau {
   template <class T, class Shape>
   static void backward(const Shape& s, const T* /*p*/, const T* w, const T* x, const T* /*y*/, const T* /*step*/,
                        const T* dy, T* dx, T* /*dp*/, T* dw) {
-    for (int i = 0; i < s.inputs; ++i) {
-      for (int o = 0; o < s.outputs; ++o) {
-        dw[i * s.outputs + o] += dy[o] * x[i];
-        if (dx) dx[i] += dy[o] * w[i * s.outputs + o];
+    const int inputs = s.inputs, outputs = s.outputs;
+    int o = 0;
+    for (; o + 1 < outputs; o += 2) {
+      const T first = dy[o], second = dy[o + 1];
+      for (int i = 0; i < inputs; ++i) {
+        const T input = x[i];
+        dw[i * outputs + o] += first * input;
+        dw[i * outputs + o + 1] += second * input;
       }
     }
+    if (o < outputs) {
+      const T last = dy[o];
+      for (int i = 0; i < inputs; ++i) dw[i * outputs + o] += last * x[i];
+    }
+    if (!dx) return;
+    for (int i = 0; i < inputs; ++i)
+      for (o = 0; o < outputs; ++o) dx[i] += dy[o] * w[i * outputs + o];
   }
 
   // The gradient passes on the closed interval.

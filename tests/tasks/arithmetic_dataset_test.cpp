@@ -1,0 +1,92 @@
+#include "tasks/arithmetic_dataset.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace nalm {
+namespace {
+
+using enum SubsetOperation;
+constexpr Range test_range{2, 6, {}};
+
+// The published constants come from subsets that are one element too wide; the right ones differ by up to a sixth.
+TEST(ArithmeticDataset, ThresholdsAreThoseOfBothConstructions) {
+  const auto threshold = [](SubsetOperation operation, ThresholdSubsets subsets) {
+    return arithmetic_dataset_threshold(operation, test_range, {}, subsets);
+  };
+  const std::pair<SubsetOperation, double> published[] = {{Add, 1.4786e-5},    {Subtract, 1.384e-8},
+                                                          {Multiply, 0.16001}, {Divide, 4.938e-12},
+                                                          {Square, 0.15947},   {Root, 8.955e-9}};
+  for (const auto& [operation, value] : published)
+    EXPECT_NEAR(threshold(operation, ThresholdSubsets::AsPublished), value, 0.01 * value) << name_of(operation);
+  const std::pair<SubsetOperation, double> right[] = {
+      {Add, 1.604e-5}, {Multiply, 0.1606}, {Divide, 5.78e-12}, {Root, 1.010e-8}};
+  for (const auto& [operation, value] : right)
+    EXPECT_NEAR(threshold(operation, ThresholdSubsets::OfTheData), value, 0.01 * value) << name_of(operation);
+}
+
+TEST(ArithmeticDataset, ThresholdsOfOtherRanges) {
+  const auto mul = [](const Range& range, const SubsetShape& shape) {
+    return arithmetic_dataset_threshold(Multiply, range, shape, ThresholdSubsets::AsPublished);
+  };
+  EXPECT_NEAR(mul({-6, -2, {}}, {}), 0.1600, 0.002);
+  EXPECT_NEAR(mul({1, 5, {}}, {}), 0.0508, 0.001);
+  EXPECT_NEAR(mul({20, 40, {}}, {}), 505, 10);
+  EXPECT_NEAR(mul({-6, -2, Range::Part{2, 6}}, {}), 2.30e-4, 1e-5);
+  EXPECT_NEAR(mul({2, 6, {}}, {50, 0.25, 0.5}), 0.0100, 3e-4);
+  EXPECT_NEAR(mul({2, 6, {}}, {200, 0.25, 0.5}), 2.56, 0.05);
+}
+
+TEST(ArithmeticDataset, SubsetsShareTheirMiddleAndMoveTogether) {
+  int smallest = 1000, largest = -1;
+  for (std::uint32_t seed = 0; seed < 1000; ++seed) {
+    const Subsets s = subsets_of({}, seed);
+    EXPECT_EQ(s.a_end - s.a_first, 25);
+    EXPECT_EQ(s.b_end - s.b_first, 25);
+    EXPECT_EQ(s.a_end - s.b_first, 12);
+    smallest = std::min(smallest, s.a_first);
+    largest = std::max(largest, s.a_first);
+  }
+  EXPECT_EQ(smallest, 0);
+  EXPECT_EQ(largest, 62);
+}
+
+// What the lanes draw: numbers of the range, and the target of the lane's own subsets.
+TEST(SubsetSource, GivesEveryLaneItsOwnTarget) {
+  const simd::Target& target = simd::active_target();
+  const std::size_t lanes = static_cast<std::size_t>(target.lanes<float>());
+  std::vector<std::uint32_t> seeds;
+  std::vector<Subsets> subsets;
+  for (std::uint32_t l = 0; l < lanes; ++l) seeds.push_back(l), subsets.push_back(subsets_of({}, l));
+  for (const Range& range : {Range{1, 2, {}}, Range{-6, -2, Range::Part{2, 6}}}) {
+    SubsetSource source(target, seeds, subsets, range, Multiply, 100, 16);
+    AlignedVector<float> x(16 * 100 * lanes), t(16 * lanes);
+    for (int round = 0; round < 3; ++round) {
+      source.batch(round, x.data(), t.data());
+      bool both_parts[2] = {false, false};
+      for (const float value : x) {
+        const bool first = value >= range.lo && value < range.hi;
+        const bool second = range.second && value >= range.second->lo && value < range.second->hi;
+        EXPECT_TRUE(first || second) << value;
+        both_parts[first ? 0 : 1] = true;
+      }
+      EXPECT_TRUE(both_parts[0]);
+      EXPECT_EQ(both_parts[1], range.second.has_value());
+      for (std::size_t r = 0; r < 16; ++r) {
+        for (std::size_t l = 0; l < lanes; ++l) {
+          double a = 0, b = 0, size = 0;
+          for (int i = 0; i < 100; ++i) {
+            const double value = x[(r * 100 + static_cast<std::size_t>(i)) * lanes + l];
+            if (i >= subsets[l].a_first && i < subsets[l].a_end) a += value, size += std::fabs(value);
+            if (i >= subsets[l].b_first && i < subsets[l].b_end) b += value, size += std::fabs(value);
+          }
+          EXPECT_NEAR(t[r * lanes + l], a * b, 1e-5 * size * size);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nalm
