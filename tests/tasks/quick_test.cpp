@@ -25,6 +25,8 @@ class Quick : public testing::TestWithParam<const Task*> {
     std::vector<StoredTaskRun> finished;
     TaskRunnerSettings settings;
     settings.learning_rate = learning_rate;
+    // What does not change need not be left alone for long.
+    if (learning_rate) settings.iterations = 500;
     settings.finished = [&](const TaskRunId& id, const RunRecord& record, double seconds) -> Status {
       finished.push_back({id, record, "", seconds});
       return Done{};
