@@ -70,6 +70,9 @@ double mean_loss(const Loss& loss, const Stack& stack, const std::vector<Values>
       case Loss::Kind::Log:
         sum += std::pow(std::log(std::fabs(y[k] / t[k])), 2);
         break;
+      case Loss::Kind::Absolute:
+        sum += std::fabs(d);
+        break;
     }
   }
   return sum / static_cast<double>(t.size());
@@ -82,8 +85,8 @@ TEST(Losses, HaveTheGradientOfTheirFormula) {
       {stack_of("NAU:1", 2), {{0.6, -0.4}}},
       {stack_of("NAU:2,NMU:1", 2), {{0.6, -0.4, 0.3, 0.8}, {0.7, 0.4}}},
   };
-  for (const Loss& loss :
-       {Loss{}, Loss::huber(0.5), Loss::huber(100), Loss{Loss::Kind::Relative}, Loss{Loss::Kind::Log}}) {
+  for (const Loss& loss : {Loss{}, Loss::huber(0.5), Loss::huber(100), Loss{Loss::Kind::Relative},
+                           Loss{Loss::Kind::Log}, Loss{Loss::Kind::Absolute}}) {
     for (const auto& one : cases) {
       const Stack& stack = one.first;
       const std::vector<Values>& parameters = one.second;
