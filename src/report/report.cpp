@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "report/curve_codes.hpp"
 #include "report/page.hpp"
 
 namespace nalm {
@@ -30,32 +31,6 @@ json published(const PublishedCell* cell) {
   return {{"success", numbers(cell->success)},
           {"solved_at", or_null(cell->solved_at)},
           {"sparsity", or_null(cell->sparsity)}};
-}
-
-// Curves are drawn on logarithmic axes, so a thousandth of a decade in 16 bits is enough: two megabytes instead of ten.
-std::int16_t thousandths_of_decades(double value) {
-  if (std::isnan(value)) return -32768;
-  if (value <= 0) return -32767;
-  if (std::isinf(value)) return 32767;
-  return static_cast<std::int16_t>(std::clamp(std::lround(1000 * std::log10(value)), -32766L, 32766L));
-}
-
-std::string base64(const std::vector<std::int16_t>& values) {
-  static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string bytes;
-  for (const std::int16_t value : values) {
-    const auto bits = static_cast<std::uint16_t>(value);
-    bytes += static_cast<char>(bits & 0xff);
-    bytes += static_cast<char>(bits >> 8);
-  }
-  std::string text;
-  for (std::size_t k = 0; k < bytes.size(); k += 3) {
-    unsigned group = 0;
-    for (std::size_t j = 0; j < 3; ++j)
-      group = (group << 8) | (k + j < bytes.size() ? static_cast<unsigned char>(bytes[k + j]) : 0u);
-    for (std::size_t j = 0; j < 4; ++j) text += k + j > bytes.size() ? '=' : digits[(group >> (18 - 6 * j)) & 63];
-  }
-  return text;
 }
 
 using CellKey = std::tuple<const ModuleInfo*, Operation, std::string>;
@@ -85,6 +60,7 @@ json settings_of(const StoreInfo& info) {
 Result<std::string> report_page(const RunStore& store, const Judgement& wanted) {
   Judgement judgement = wanted;
   judgement.diagnose = true;
+  // In 16 bits: two megabytes instead of ten.
   std::map<CellKey, std::vector<std::int16_t>> curves;
   std::vector<long> steps;
   const Result<Results> judged = judge_store(store, judgement, [&](const Cell& cell, const Run& run) {

@@ -34,8 +34,6 @@ Parts parts_of(TaskMetric metric) {
   return {};
 }
 
-std::string short_number(double value) { return std::isnan(value) ? "-" : fmt::format("{:.3g}", value); }
-
 std::string text_of(const Spread& spread) {
   if (std::isnan(spread.median)) return "";
   return fmt::format("{:.3g} +- {:.2g}", spread.median, spread.mad);
@@ -263,7 +261,7 @@ std::string describe_goal(const TaskResults& results) {
   }
   std::string words = same_measure ? fmt::format("{} {}", first.measure, first.above ? "above" : "below")
                                    : std::string("the judged measure within");
-  words += same_limit ? fmt::format(" {}", short_number(first.limit)) : std::string(" the limit of its cell");
+  words += same_limit ? fmt::format(" {:.4g}", first.limit) : std::string(" the limit of its cell");
   if (!same_row) return words + " at the judged row";
   return words +
          (first.best_by.empty() ? " at the last row" : fmt::format(" at the row with the smallest {}", first.best_by));

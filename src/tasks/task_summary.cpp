@@ -22,7 +22,8 @@ std::ptrdiff_t position(const Arm& arm, std::string_view measure) {
   return -1;
 }
 
-// The iteration at which the first regulariser with a ramp starts; none: nothing.
+}  // namespace
+
 std::optional<double> regularised_from(const Arm& arm) {
   std::optional<double> first;
   for (const auto& layer : arm.recipe.layers)
@@ -30,8 +31,6 @@ std::optional<double> regularised_from(const Arm& arm) {
       if (r.has_ramp() && r.strength > 0) first = std::min(first.value_or(infinity), r.start);
   return first;
 }
-
-}  // namespace
 
 TaskRunResult judge(const Arm& arm, const RunRecord& record, std::uint32_t seed) {
   TaskRunResult result;

@@ -11,6 +11,9 @@
 
 namespace nalm {
 
+// The iteration at which the first regulariser with a ramp starts; none: nothing.
+std::optional<double> regularised_from(const Arm& arm);
+
 // One run, judged.
 struct TaskRunResult {
   std::uint32_t seed = 0;

@@ -1,8 +1,10 @@
-// Opens the HTML report, an explanatory figure and pages of fits in a headless Chromium and checks what a reader would see.
-//   node run.mjs --report FILE.html --figure FILE.html --fit FILE.html --hostile FILE.html --shots DIR
-// Any of them may be left out. The hostile page is that of a fit with markup in every text.
+// Opens HTML reports, an explanatory figure and pages of fits in a headless Chromium and checks what a reader would see.
+//   node run.mjs --report FILE.html --task FILE.html --map FILE.html --figure FILE.html --fit FILE.html --hostile FILE.html --shots DIR
+// Any of them may be left out. Task and map are reports of tasks, one with few cells and one with many. The hostile page is
+// that of a fit with markup in every text.
 // One line per check. Exit code 0: all hold, 1: some do not, 2: wrong usage, 77: no browser or no playwright-core.
 import fs from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -11,8 +13,8 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 
 const options = {};
 for (let at = 2; at < process.argv.length; at += 2) options[process.argv[at].replace(/^--/, "")] = process.argv[at + 1];
-if (!["report", "figure", "fit", "hostile"].some((name) => options[name])) {
-  console.error("usage: node run.mjs --report FILE.html --figure FILE.html --fit FILE.html --hostile FILE.html --shots DIR");
+if (!["report", "task", "map", "figure", "fit", "hostile"].some((name) => options[name])) {
+  console.error("usage: node run.mjs --report FILE.html --task FILE.html --map FILE.html --figure FILE.html --fit FILE.html --hostile FILE.html --shots DIR");
   process.exit(2);
 }
 const leave_skipped = (why) => { console.log(`skipped: ${why}`); process.exit(77); };
@@ -291,6 +293,179 @@ async function check_report(browser) {
   await phone.close();
 }
 
+// The report of a task. `few`: its cells are drawn as marks, not as a map.
+async function check_task(browser, file, few, where) {
+  const page = await open(browser, file);
+  const data = await page.evaluate(() => nalm.data);
+  const { cells } = data;
+  const first = await page.evaluate(() => Math.round(nalm.figures.first));
+  console.log(`     first figure after ${first} ms, ${cells.length} cells, ${fs.statSync(file).size} bytes`);
+  check(first < 5000, `${where}: the first figure is drawn within five seconds`, `${first} ms`);
+  equal(await page.textContent("h1"), data.title, `${where}: the heading is the title`);
+  const runs = cells.reduce((total, cell) => total + cell.runs, 0).toLocaleString("en");
+  check((await page.textContent("#summary")).startsWith(`${runs} run`), `${where}: the summary counts the runs`, await page.textContent("#summary"));
+  await check_structure(page, where);
+  await draw_all(page);
+  await shot(page, `${where}-light.png`, { fullPage: true });
+
+  // overview
+  await bring(page, "overview");
+  const whats = await page.locator("#choose-what option").allTextContents();
+  equal(whats.length, data.measures.length + (cells.some((cell) => cell.goal) ? 1 : 0), `${where}: the success rate and every measure can be looked at`);
+  for (let what = 0; what < Math.min(whats.length, 3); ++what) {
+    await page.selectOption("#choose-what", String(what));
+    await bring(page, "overview");
+    const key = whats[what].startsWith("Success") ? "success" : data.measures[what - (whats.length - data.measures.length)].name;
+    const has = (cell) => cell.runs > 0 && (key === "success" ? cell.goal : cell.measures.some((measure) => measure.name === key));
+    const theirs = cells.flatMap((cell) => cell.published.filter((figure) => figure.what === key));
+    if (few) {
+      equal([await marks(page, "overview_ours", "#figure-overview"), await marks(page, "overview_bars", "#figure-overview", "line"), await marks(page, "overview_published", "#figure-overview")],
+        [cells.filter(has).length, cells.filter(has).length, theirs.length], `${where}: ${whats[what]}: a mark and a bar for every cell, and those published`);
+    } else {
+      equal(await page.locator("#figure-overview .mark-rect path").count(), cells.length, `${where}: ${whats[what]}: a field for every cell`);
+    }
+  }
+  const mark = page.locator(`#figure-overview .${few ? "overview_ours_marks" : "mark-rect"} path`).first();
+  await mark.hover({ force: true });
+  check((await page.textContent(".tip")).includes("Runs"), `${where}: a mark tells its numbers`, await page.textContent(".tip"));
+  await mark.click({ force: true });
+  equal(await page.locator(".cells tr.chosen").count(), 1, `${where}: a click chooses a cell`);
+
+  // the table, and the chosen cell
+  equal(await page.locator(".cells tbody tr").count(), cells.length, `${where}: the table has a row for every cell`);
+  equal(await page.evaluate(() => [...document.querySelectorAll(".cells tbody tr")].map((row) => row.children[0].textContent)), cells.map((cell) => cell.model), `${where}: in their order`);
+  const outline = () => page.locator("#figure-curves .mark-line path").evaluateAll((paths) => paths.map((each) => each.getAttribute("d")).join(" "));
+  const lines = (kind) => page.locator(`#figure-curves .${kind}`).count();
+  const chosen_cells = [cells.at(-1), cells[0]];
+  const outlines = [];
+  for (const cell of chosen_cells) {
+    await page.locator(`.cells tr[data-cell="${cells.indexOf(cell)}"] .row-button`).press("Enter");
+    await bring(page, "curves");
+    outlines.push(await outline());
+    equal(await page.textContent("#figure-curves h3"), [cell.model, cell.operation, cell.setting].filter(Boolean).join(", "), `${where}: a row chooses its cell`);
+    equal(await lines("mark-line path"), cell.seeds.length + 1, `${where}: a line for every run, and their median`);
+    equal(await page.locator("#curves .runs tbody tr").count(), cell.seeds.length, `${where}: its runs are listed`);
+    const notes = cell.seeds.map((run) => run.note).filter(Boolean);
+    check(!notes.length || (await page.textContent("#curves .runs tbody")).includes(notes[0]), `${where}: with what they found`);
+    equal(await lines("threshold_marks line"), cell.goal ? 1 : 0, `${where}: the goal has its line`);
+    await bring(page, "values");
+    equal(await Promise.all(cell.measures.map((_, m) => marks(page, `strip_${m}`, "#figure-values"))), cell.measures.map(() => cell.seeds.length), `${where}: a dot for every judged value`);
+  }
+  check(outlines[0] !== outlines[1], `${where}: another cell has other curves`);
+  const varying = ["model", "operation", "setting"].find((part) => new Set(cells.map((cell) => cell[part])).size > 1);
+  const wanted = cells.find((cell) => cell[varying] !== cells[0][varying]);
+  await page.selectOption(`#choose-${varying}`, wanted[varying]);
+  await bring(page, "curves");
+  check((await page.textContent("#figure-curves h3")).includes(wanted[varying]) && (await outline()) !== outlines[1], `${where}: so does one from the drop-downs`, await page.textContent("#figure-curves h3"));
+  const before = await outline();
+  const measures = await page.locator("#choose-measure option").allTextContents();
+  const other = measures.find((name) => name !== wanted.goal?.measure);
+  if (measures.length > 1) {
+    await page.selectOption("#choose-measure", other);
+    await bring(page, "curves");
+    check((await outline()) !== before, `${where}: another measure draws other lines`);
+  }
+  const spot = await page.evaluate(() => {
+    const line = document.querySelector("#figure-curves .mark-line path");
+    const at = line.getPointAtLength(line.getTotalLength() / 2).matrixTransform(line.getScreenCTM());
+    return [at.x, at.y];
+  });
+  await page.mouse.move(...spot);
+  check(/^Seed \d+/.test(await page.textContent(".tip")), `${where}: a line tells its values`, await page.textContent(".tip"));
+  await page.mouse.move(2, 2);
+  const settings = await page.textContent("#settings");
+  check([data.settings, ...data.differences, ...data.facts.flat()].every((text) => settings.includes(text)), `${where}: settings, differences and how it was made are there`);
+
+  await check_downloads(page, "overview", ["All cells", data.task]);
+  await check_downloads(page, "curves", ["Learning curves", "median", "Iteration"]);
+  await check_downloads(page, "values", ["Judged values", "MAD"]);
+  const paper = await page.pdf({ preferCSSPageSize: true });
+  check(paper.subarray(0, 5).toString() === "%PDF-" && paper.length > 20000, `${where}: prints to a PDF`, paper.length);
+  await page.evaluate(() => scrollTo(0, 0));
+  await check_dark(page, `#figure-overview .${few ? "overview_ours_marks" : "mark-rect"} path`, where);
+  await draw_all(page);
+  await shot(page, `${where}-dark.png`, { fullPage: true });
+  await check_print(page, where);
+  await check_silence(page, where);
+  await page.close();
+  await check_task_on_phone(browser, file, where);
+}
+async function check_task_on_phone(browser, file, where) {
+  const phone = await open(browser, file, { viewport: { width: 380, height: 800 }, hasTouch: true, isMobile: true }, "main section");
+  await draw_all(phone);
+  equal(await overflow(phone), { extra: 0, wide: [] }, `${where}: nothing sticks out of a phone of 380 pixels`);
+  await shot(phone, `${where}-phone.png`, { fullPage: true });
+  await check_silence(phone, `${where} on a phone`);
+  await phone.close();
+}
+const check_many_cells = (browser) => check_task(browser, options.map, false, "map");
+
+// The same page with other data.
+function with_data(file, name, change) {
+  const text = fs.readFileSync(file, "utf8");
+  const [head, tail] = [text.indexOf('id="nalm-data">') + 15, text.indexOf("</script", text.indexOf('id="nalm-data">'))];
+  const data = JSON.parse(text.slice(head, tail));
+  change(data);
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "nalm-task-"));
+  const copy = path.join(folder, name);
+  fs.writeFileSync(copy, text.slice(0, head) + JSON.stringify(data).replaceAll("<", "\\u003c") + text.slice(tail));
+  return { copy, data, remove: () => fs.rmSync(folder, { recursive: true }) };
+}
+const without_runs = (cell) => Object.assign(cell, {
+  runs: 0, successes: 0, success: [null, null, null], solved_at: null, seeds: [], curves: "",
+  measures: cell.measures.map((measure) => ({ ...measure, median: null, mad: null, smallest: null, largest: null, span: null })),
+});
+
+async function check_few_cells(browser) {
+  await check_task(browser, options.task, true, "task");
+
+  const part = with_data(options.task, "part.html", (data) => { data.cells.slice(1).forEach(without_runs); data.missing = 9; });
+  let page = await open(browser, part.copy);
+  check((await page.textContent("#summary")).includes("9 runs are still missing"), "part: what is missing is told", await page.textContent("#summary"));
+  equal(await marks(page, "overview_ours", "#figure-overview"), 1, "part: the overview has the cells that were run");
+  equal(await marks(page, "overview_missing", "#figure-overview", "text"), part.data.cells.length - 1, "part: and names the others");
+  await page.locator('.cells tr[data-cell="1"] .row-button').press("Enter");
+  check(!(await page.isVisible("#figure-curves")) && (await page.textContent("#curves")).includes("no runs yet"), "part: a cell without runs says so");
+  await page.locator('.cells tr[data-cell="0"] .row-button').press("Enter");
+  await bring(page, "curves");
+  equal(await page.locator("#figure-curves .mark-line path").count(), part.data.cells[0].runs + 1, "part: one with runs still has its curves");
+  await check_silence(page, "part");
+  await page.close();
+  part.remove();
+
+  const nothing = with_data(options.task, "nothing.html", (data) => { data.cells.forEach(without_runs); });
+  page = await open(browser, nothing.copy);
+  check((await page.textContent("#summary")).startsWith("No runs yet"), "nothing: a store without runs has a page", await page.textContent("#summary"));
+  await check_silence(page, "nothing");
+  await page.close();
+  nothing.remove();
+
+  const bad = (text) => `<img src=x onerror=alert(1)>"'&\\${text}`;
+  const hostile = with_data(options.task, "hostile.html", (data) => {
+    for (const name of ["title", "source", "settings", "command", "version", "goal", "remark", "preset"]) data[name] = bad(data[name]);
+    data.table.notes.push(bad("note"));
+    data.table.rows.forEach((row) => { row[0] = bad(row[0]); });
+    for (const measure of data.measures) measure.name = bad(measure.name);
+    for (const cell of data.cells) {
+      for (const name of ["model", "operation", "setting"]) cell[name] = bad(cell[name]);
+      for (const measure of cell.measures) measure.name = bad(measure.name);
+      if (cell.goal) cell.goal.measure = bad(cell.goal.measure);
+      for (const figure of cell.published) Object.assign(figure, { what: bad(figure.what), remark: bad(figure.remark) });
+      for (const run of cell.seeds) run.note = bad(run.note);
+    }
+  });
+  page = await open(browser, hostile.copy);
+  await draw_all(page);
+  equal(await page.textContent("h1"), hostile.data.title, "hostile task: markup is shown as it is");
+  equal(await page.locator("#page img").count(), 0, "hostile task: and makes no element");
+  await page.locator("#figure-overview .overview_ours_marks > path").first().hover({ force: true });
+  check((await page.textContent(".tip")).includes("onerror") && await page.locator(".tip img").count() === 0, "hostile task: nor in a tooltip", await page.textContent(".tip"));
+  await check_silence(page, "hostile task");
+  await page.close();
+  await check_task_on_phone(browser, hostile.copy, "hostile-task");
+  hostile.remove();
+}
+
 async function check_figure(browser) {
   const page = await open(browser, options.figure);
   const data = await page.evaluate(() => nalm.data);
@@ -482,7 +657,7 @@ async function check_hostile(browser) {
 
 const begun = Date.now();
 const browser = await playwright.chromium.launch({ executablePath: BROWSER, args: FLAGS });
-for (const [name, run] of [["report", check_report], ["figure", check_figure], ["fit", check_fit], ["hostile", check_hostile]]) {
+for (const [name, run] of [["report", check_report], ["task", check_few_cells], ["map", check_many_cells], ["figure", check_figure], ["fit", check_fit], ["hostile", check_hostile]]) {
   if (!options[name]) continue;
   try {
     await run(browser);
