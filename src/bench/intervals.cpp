@@ -16,13 +16,16 @@ namespace nalm {
 
 namespace {
 
+// Boost computes in long double otherwise, which valgrind does not have.
+using InDouble = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
+
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNotDefined = std::numeric_limits<double>::quiet_NaN();
 constexpr double kNormalQuantile = 1.959963984540054;                 // of 0.975
 constexpr double kDevianceLimit = kNormalQuantile * kNormalQuantile;  // 3.841459
 
 double student_quantile(double degrees_of_freedom) {
-  return boost::math::quantile(boost::math::students_t(degrees_of_freedom), 0.975);
+  return boost::math::quantile(boost::math::students_t_distribution<double, InDouble>(degrees_of_freedom), 0.975);
 }
 
 double mean_of(std::span<const double> values) {
@@ -104,7 +107,7 @@ double gamma_gap(double x) {
 
 // ln x - digamma(x)
 double digamma_gap(double x) {
-  if (x <= kLarge) return std::log(x) - boost::math::digamma(x);
+  if (x <= kLarge) return std::log(x) - boost::math::digamma(x, InDouble());
   const double s = 1 / (x * x);
   return 1 / (2 * x) + s * (1 / 12.0 - s * (1 / 120.0 - s * (1 / 252.0 - s / 240.0)));
 }
@@ -296,7 +299,8 @@ class FrozenGamma {
   }
   double slope(double mean) const {
     const double shape = mean * mean / variance_, rate = mean / variance_;
-    return n_ * (2 * rate * (std::log(rate) - boost::math::digamma(shape) + log_mean_) + (mean - mean_) / variance_);
+    return n_ * (2 * rate * (std::log(rate) - boost::math::digamma(shape, InDouble()) + log_mean_) +
+                 (mean - mean_) / variance_);
   }
   // From + at small means to - at large ones.
   double best_mean() const {
