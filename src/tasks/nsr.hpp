@@ -1,7 +1,10 @@
 // What the tasks of the Neural Status Register share.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "tasks/task.hpp"
@@ -38,5 +41,47 @@ inline StackRecipe nsr_recipe(const Stack& stack, long iterations, int batch) {
 inline double whole_number(Xoshiro& stream, double lo, double hi) {
   return lo + static_cast<double>(stream.below(static_cast<std::uint64_t>(hi - lo) + 1));
 }
+
+// A register that goes along a sequence: trained on short ones of small numbers, tested on longer ones of larger
+// numbers.
+struct SequenceTask {
+  static constexpr int rows = 400, training_length = 5, training_limit = 10, redundancy = 10;
+  static constexpr std::array test_lengths{5, 10, 20, 50};
+
+  std::string_view operation, purpose;  // purpose: of the random numbers
+  std::span<const int> test_limits;
+  int goal_limit;  // of the longest sequences
+  Wiring (*wiring)(const Stack& stack, int length);
+  Rows (*draw)(Xoshiro& stream, int length, int limit, bool for_test);
+
+  Arm arm(long iterations) const {
+    Arm arm;
+    arm.model = "NSR";
+    arm.operation = operation;
+    arm.setting = fmt::format("redundancy {}", redundancy);
+    arm.stack = stack_of(fmt::format("NSR:2(redundancy={})", redundancy), 2);
+    arm.wiring = wiring(arm.stack, training_length);
+    arm.recipe = nsr_recipe(arm.stack, iterations, rows);
+    arm.precision = Precision::Double;
+    for (const int length : test_lengths) {
+      for (const int limit : test_limits) {
+        arm.measures.push_back({measure(length, limit), Measure::Kind::Mae, static_cast<int>(arm.set_wirings.size())});
+        arm.set_wirings.push_back(wiring(arm.stack, length));
+      }
+    }
+    arm.goal = {.measure = measure(test_lengths.back(), goal_limit), .limit = 0.1};
+    arm.data = [task = *this](std::uint32_t seed) {
+      Xoshiro stream = stream_of(task.purpose, seed);
+      Rows training = task.draw(stream, training_length, training_limit, false);
+      std::vector<Rows> sets;
+      for (const int length : test_lengths)
+        for (const int limit : task.test_limits) sets.push_back(task.draw(stream, length, limit, true));
+      return std::make_unique<FullBatch>(std::move(training), std::move(sets));
+    };
+    return arm;
+  }
+
+  static std::string measure(int length, int limit) { return fmt::format("mae of {} up to {}", length, limit); }
+};
 
 }  // namespace nalm

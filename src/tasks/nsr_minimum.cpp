@@ -1,16 +1,8 @@
 // The minimum of a sequence: a Neural Status Register keeps the smaller of what it has and what comes.
-#include <fmt/format.h>
-
-#include <array>
-
 #include "tasks/nsr.hpp"
 
 namespace nalm {
 namespace {
-
-constexpr int sequences = 400, training_length = 5, training_limit = 10, redundancy = 10;
-constexpr std::array test_lengths{5, 10, 20, 50};
-constexpr std::array test_limits{10, 80, 640, 5120};
 
 // h = x_0; h = y*h + (1 - y)*x_i with y = NSR(h, x_i).
 Wiring wiring_of(const Stack& stack, int length) {
@@ -23,47 +15,23 @@ Wiring wiring_of(const Stack& stack, int length) {
   return wiring;
 }
 
-std::unique_ptr<RunData> data_of(std::uint32_t seed) {
-  Xoshiro stream = stream_of("nsr minimum", seed);
-  const auto draw = [&](int length, int limit) {
-    Rows rows;
-    for (int k = 0; k < sequences; ++k) {
-      double smallest = limit;
-      for (int i = 0; i < length; ++i) {
-        rows.x.push_back(whole_number(stream, 1, limit));
-        smallest = std::min(smallest, rows.x.back());
-      }
-      rows.t.push_back(smallest);
+Rows draw(Xoshiro& stream, int length, int limit, bool /*for_test*/) {
+  Rows rows;
+  for (int k = 0; k < SequenceTask::rows; ++k) {
+    double smallest = limit;
+    for (int i = 0; i < length; ++i) {
+      rows.x.push_back(whole_number(stream, 1, limit));
+      smallest = std::min(smallest, rows.x.back());
     }
-    return rows;
-  };
-  Rows training = draw(training_length, training_limit);
-  std::vector<Rows> sets;
-  for (const int length : test_lengths)
-    for (const int limit : test_limits) sets.push_back(draw(length, limit));
-  return std::make_unique<FullBatch>(std::move(training), std::move(sets));
+    rows.t.push_back(smallest);
+  }
+  return rows;
 }
 
-std::vector<Arm> arms(std::string_view preset) {
-  Arm arm;
-  arm.model = "NSR";
-  arm.operation = "minimum";
-  arm.setting = fmt::format("redundancy {}", redundancy);
-  arm.stack = stack_of(fmt::format("NSR:2(redundancy={})", redundancy), 2);
-  arm.wiring = wiring_of(arm.stack, training_length);
-  arm.recipe = nsr_recipe(arm.stack, preset == "quick" ? 3000 : 50000, sequences);
-  arm.precision = Precision::Double;
-  for (const int length : test_lengths) {
-    for (const int limit : test_limits) {
-      arm.measures.push_back({fmt::format("mae of {} up to {}", length, limit), Measure::Kind::Mae,
-                              static_cast<int>(arm.set_wirings.size())});
-      arm.set_wirings.push_back(wiring_of(arm.stack, length));
-    }
-  }
-  arm.goal = {.measure = "mae of 50 up to 80", .limit = 0.1};
-  arm.data = data_of;
-  return {arm};
-}
+constexpr std::array test_limits{10, 80, 640, 5120};
+constexpr SequenceTask task{"minimum", "nsr minimum", test_limits, 80, wiring_of, draw};
+
+std::vector<Arm> arms(std::string_view preset) { return {task.arm(preset == "quick" ? 3000 : 50000)}; }
 
 constexpr std::string_view differences[] = {
     "The register's answer is never rounded: what is left of (1 - y)*x grows with the values.",
