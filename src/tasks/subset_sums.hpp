@@ -9,6 +9,7 @@
 #include "base/aligned.hpp"
 #include "bench/single_module_data.hpp"
 #include "simd/dispatch.hpp"
+#include "tasks/subset_kernels.hpp"
 #include "tasks/task.hpp"
 
 namespace nalm {
@@ -18,7 +19,6 @@ struct Subsets {
   int a_first = 0, a_end = 0, b_first = 0, b_end = 0;
 };
 
-enum class SubsetOperation { Add, Subtract, Multiply, Divide, Square, Root };
 std::string_view name_of(SubsetOperation operation);  // add, sub, mul, div, square, root
 double apply(SubsetOperation operation, double a, double b);
 
@@ -31,13 +31,11 @@ class SubsetSource final : public LaneSource {
   void batch(long iteration, float* x, float* t) override;
 
  private:
-  int target_index_, inputs_, rows_;
-  std::size_t lanes_;
-  SubsetOperation operation_;
-  Range range_;
-  int first_ = 0, end_ = 0;  // no lane's subsets reach beyond
+  int row_count_;
   AlignedVector<std::uint32_t> state_;
-  AlignedVector<float> limit_, in_a_, in_b_, sums_;
+  AlignedVector<float> in_a_, in_b_;
+  SubsetRows rows_;
+  DrawRows draw_;
 };
 
 }  // namespace nalm

@@ -3,6 +3,7 @@
 
 #include "modules/loss.hpp"
 #include "simd/functions.hpp"
+#include "simd/xoshiro_lanes.hpp"
 
 namespace nalm::simd::NALM_TARGET {
 
@@ -111,38 +112,11 @@ struct Steps {
     for (int k = 0; k < n; ++k) set(to, k, T(static_cast<double>(from[k])));
   }
 
-  template <class V>
-  static HWY_INLINE T number(V whole) {
-    if constexpr (sizeof(S) == sizeof(float)) {
-      return Parts<typename T::Vector, 1>{hn::ConvertTo(typename T::D(), whole)};
-    } else {
-      return Parts<typename T::Vector, 1>{hn::PromoteTo(typename T::D(), whole)};
-    }
-  }
-
-  // xoshiro128++ (Blackman and Vigna), a generator per lane. 24 bits of a word: exact in both precisions.
   static void noise(std::uint32_t* state, S* out, int n, double lo, const S* hi) {
-    const hn::CappedTag<std::uint32_t, HWY_LANES(S)> words;
-    const hn::CappedTag<std::int32_t, HWY_LANES(S)> bits;
-    auto a = hn::LoadU(words, state), b = hn::LoadU(words, state + L), c = hn::LoadU(words, state + 2 * L),
-         d = hn::LoadU(words, state + 3 * L);
+    XoshiroLanes<S> random(state);
     const T base(lo), width = (at(hi, 0) - base) * 0x1p-24;
-    for (int k = 0; k < n; ++k) {
-      const auto sum = hn::Add(a, d);
-      const auto word = hn::Add(hn::Or(hn::ShiftLeft<7>(sum), hn::ShiftRight<25>(sum)), a);
-      set(out, k, base + width * number(hn::BitCast(bits, hn::ShiftRight<8>(word))));
-      const auto t = hn::ShiftLeft<9>(b);
-      c = hn::Xor(c, a);
-      d = hn::Xor(d, b);
-      b = hn::Xor(b, c);
-      a = hn::Xor(a, d);
-      c = hn::Xor(c, t);
-      d = hn::Or(hn::ShiftLeft<11>(d), hn::ShiftRight<21>(d));
-    }
-    hn::StoreU(a, words, state);
-    hn::StoreU(b, words, state + L);
-    hn::StoreU(c, words, state + 2 * L);
-    hn::StoreU(d, words, state + 3 * L);
+    for (int k = 0; k < n; ++k) set(out, k, base + width * random.next());
+    random.store(state);
   }
 
   static void add(const S* x, int n, S* sum) {

@@ -500,9 +500,10 @@ TEST_F(BenchCli, ResumeGoesOnOnlyWithWhatFits) {
 }
 
 // Many small tasks: with one lane each, so that there is much to interrupt.
+// Long enough not to be through before a busy machine lets the test look.
 const std::vector<std::string> long_grid = {"--modules", "NAU,NMU",      "--ranges", "0,4,6",   "--seeds",
-                                            "0..7",      "--iterations", "2000",     "--quiet", "--threads",
-                                            "2",         "--log-every",  "500"};
+                                            "0..7",      "--iterations", "16000",    "--quiet", "--threads",
+                                            "2",         "--log-every",  "4000"};
 
 TEST_F(BenchCli, CtrlCKeepsWhatIsFinishedAndResumeCompletesIt) {
   std::vector<std::string> arguments{"bench", "--out", "whole", "--series", "whole.csv"};
