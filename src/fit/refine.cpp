@@ -22,7 +22,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 class Problem {
  public:
   Problem(const Form& form, const Data& data, const Rows& rows)
-      : tape_(to_expression(form, data.columns, data.negative, true), data.columns, free_count(form)),
+      : tape_(to_expression(form, data.columns, data.negative, true), data.columns, free_count(form), rows.x),
         rows_(rows),
         scale_(1 / data.y_scale) {}
 
@@ -32,7 +32,7 @@ class Problem {
     double sum = 0, y[Tape::block];
     for (std::size_t first = 0; first < rows_.size(); first += Tape::block) {
       const std::size_t count = std::min(Tape::block, rows_.size() - first);
-      tape_.run(rows_.x.data() + first, count, values, y);
+      tape_.run(first, count, values, y);
       for (std::size_t k = 0; k < count; ++k) {
         const double r = (y[k] - rows_.y[first + k]) * scale_;
         sum += r * r;
@@ -50,7 +50,7 @@ class Problem {
     std::vector<double> d(P * Tape::block);
     for (std::size_t first = 0; first < rows_.size(); first += Tape::block) {
       const std::size_t count = std::min(Tape::block, rows_.size() - first);
-      tape_.run(rows_.x.data() + first, count, values, y, d.data());
+      tape_.run(first, count, values, y, d.data());
       for (std::size_t k = 0; k < count; ++k) r[first + k] = (y[k] - rows_.y[first + k]) * scale_;
       for (std::size_t s = 0; s < P; ++s) {
         for (std::size_t k = 0; k < count; ++k) J(first + k, s) = d[s * Tape::block + k] * scale_;
@@ -147,11 +147,11 @@ bool refit(Form& form, const Data& data, const Rows& rows, int steps, Refit& res
 }
 
 double mean_squared_error(const Expression& formula, const Data& data, const Rows& rows) {
-  Tape tape(formula, data.columns, 0);
+  Tape tape(formula, data.columns, 0, rows.x);
   double sum = 0, y[Tape::block];
   for (std::size_t first = 0; first < rows.size(); first += Tape::block) {
     const std::size_t count = std::min(Tape::block, rows.size() - first);
-    tape.run(rows.x.data() + first, count, {}, y);
+    tape.run(first, count, {}, y);
     for (std::size_t k = 0; k < count; ++k) sum += (y[k] - rows.y[first + k]) * (y[k] - rows.y[first + k]);
   }
   return std::isnan(sum) ? infinity : sum / static_cast<double>(rows.size());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,13 +19,17 @@ class Tape {
  public:
   static constexpr std::size_t block = 128;  // rows
 
-  Tape(const Expression& formula, const std::vector<std::string>& columns, int slots);
+  // rows[k] points at the columns of one row.
+  Tape(const Expression& formula, const std::vector<std::string>& columns, int slots,
+       std::span<const double* const> rows);
+  Tape(const Tape&) = delete;  // steps point into kept_
+  Tape& operator=(const Tape&) = delete;
 
   int slots() const { return slots_; }
 
-  // Values of the formula for `count` <= block rows; rows[k] points at the columns of one row.
+  // Values of the formula for `count` <= block rows from a multiple of block on.
   // With derivatives: d[slot * block + k].
-  void run(const double* const* rows, std::size_t count, const std::vector<double>& slots, double* values,
+  void run(std::size_t first, std::size_t count, const std::vector<double>& slots, double* values,
            double* derivatives = nullptr);
 
  private:
@@ -32,22 +37,25 @@ class Tape {
     Expression::Kind kind;
     int a = -1, b = -1;  // operands
     int column = -1, slot = -1;
-    double constant = 0;
+    double constant = 0;  // of a Power: the exponent, if it is a constant
+    bool constant_power = false;
     const Expression* call = nullptr;
-    bool depends = false;  // on a slot
+    bool depends = false;    // on a slot
+    double* kept = nullptr;  // values for all rows, of what slots do not change but steps that depend on them need
   };
-  void values_of(const Step& step, std::size_t index, std::size_t count);
-  void derivatives_of(const Step& step, std::size_t index, std::size_t count);
-  double* value(int step) { return values_.data() + static_cast<std::size_t>(step) * block; }
-  double* derivative(int step, int slot) {
-    return derivatives_.data() +
-           (static_cast<std::size_t>(step) * static_cast<std::size_t>(slots_) + static_cast<std::size_t>(slot)) * block;
+  double* value(int step, std::size_t first) {
+    const Step& s = steps_[static_cast<std::size_t>(step)];
+    return s.kept ? s.kept + first : values_.data() + static_cast<std::size_t>(step) * block;
   }
+  double* by(int step) { return by_.data() + static_cast<std::size_t>(step) * block; }
+  bool depends(int step) const { return step >= 0 && steps_[static_cast<std::size_t>(step)].depends; }
+  void values_of(const Step& step, double* y, std::size_t first, std::size_t count);
+  void pass_back(const Step& step, int index, std::size_t first, std::size_t count);
 
   Expression formula_;  // owns what Step::call points at
   int slots_;
   std::vector<Step> steps_;
-  std::vector<double> values_, derivatives_;
+  std::vector<double> values_, by_, kept_;  // by_: the derivative of the formula by each step
 };
 
 }  // namespace nalm::fitting

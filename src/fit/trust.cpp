@@ -21,10 +21,10 @@ constexpr std::size_t probe_points = 10000;
 
 std::vector<double> values_on(const Expression& formula, const std::vector<std::string>& columns,
                               const std::vector<const double*>& rows) {
-  Tape tape(formula, columns, 0);
+  Tape tape(formula, columns, 0, rows);
   std::vector<double> y(rows.size());
   for (std::size_t first = 0; first < rows.size(); first += Tape::block) {
-    tape.run(rows.data() + first, std::min(Tape::block, rows.size() - first), {}, y.data() + first);
+    tape.run(first, std::min(Tape::block, rows.size() - first), {}, y.data() + first);
   }
   return y;
 }
