@@ -46,7 +46,7 @@ Result<TaskComparison> compare_task(const TaskResults& results) {
       if (figure.model != cell.arm->model || figure.operation != cell.arm->operation ||
           figure.setting != cell.arm->setting)
         continue;
-      ComparedFigure compared{&cell, &figure, value_of(cell, figure.what), false, false};
+      ComparedFigure compared{&cell, &figure, value_of(cell, figure), false, false};
       compared.judged = figure.what == "success" && is_comparable(figure);
       compared.agrees = compared.judged && agrees(cell, figure);
       comparison.figures.push_back(compared);
@@ -75,7 +75,7 @@ std::string print(const TaskComparison& comparison, bool all) {
     const std::string ours = rate                 ? with_interval(f.cell->success, percent)
                              : std::isnan(f.ours) ? "-"
                                                   : fmt::format("{:.4g}", f.ours);
-    columns.add({f.cell->arm->model, f.cell->arm->operation, f.cell->arm->setting, rate ? "success %" : f.figure->what,
+    columns.add({f.cell->arm->model, f.cell->arm->operation, f.cell->arm->setting, rate ? "success %" : f.figure->what + (is_mean(*f.figure) ? ", mean" : ""),
                  ours, fmt::format("{:.4g}", factor * f.figure->value),
                  std::isnan(f.ours) ? "-" : fmt::format("{:+.3g}", factor * (f.ours - f.figure->value)),
                  !f.judged  ? "shown only"
@@ -84,9 +84,13 @@ std::string print(const TaskComparison& comparison, bool all) {
   }
   const bool something_shown = all || agreeing < static_cast<int>(comparison.figures.size());
   std::string text = something_shown ? columns.print() : "";
-  text += fmt::format("{} of {} published success rates agree: one of the two lies in the other's 95 % interval.",
-                      agreeing, judged);
-  if (!comparison.remark.empty()) text += " " + comparison.remark;
+  const int shown = static_cast<int>(comparison.figures.size()) - judged;
+  const std::string remark = comparison.remark.empty() ? "" : " " + comparison.remark;
+  if (judged == 0)
+    return text + fmt::format("No success rate was published that ours could be judged by; {} other figures are shown.{}\n",
+                              shown, remark);
+  text += fmt::format("{} of {} published success rates agree: one of the two lies in the other's 95 % interval.{}",
+                      agreeing, judged, remark);
   return text + (comparison.agrees() ? "\nIt agrees with what was published.\n"
                                      : "\nIt does not agree with what was published.\n");
 }

@@ -267,12 +267,13 @@ std::string describe_goal(const TaskResults& results) {
          (first.best_by.empty() ? " at the last row" : fmt::format(" at the row with the smallest {}", first.best_by));
 }
 
-double value_of(const TaskCell& cell, std::string_view what) {
-  if (what == "success") return cell.success.value;
-  if (what == "solved-at") return cell.median_solved_at;
-  if (what == "trask") return cell.trask.median;
-  const Spread* spread = spread_of(cell, what);
-  return spread ? spread->median : std::nan("");
+double value_of(const TaskCell& cell, const PublishedFigure& figure) {
+  if (figure.what == "success") return cell.success.value;
+  if (figure.what == "solved-at") return cell.median_solved_at;
+  if (figure.what == "trask") return cell.trask.median;
+  const Spread* spread = spread_of(cell, figure.what);
+  if (!spread) return std::nan("");
+  return is_mean(figure) ? spread->mean : spread->median;
 }
 
 TaskTable make_task_table(const TaskResults& results, TaskMetric metric) {

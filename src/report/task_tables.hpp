@@ -48,8 +48,8 @@ std::string print_task_table(const TaskResults& results, TaskMetric metric, Tabl
 // When a run of the task has succeeded, in words.
 std::string describe_goal(const TaskResults& results);
 
-// The cell's value of what a published figure is about; NaN if there is none.
-double value_of(const TaskCell& cell, std::string_view what);
+// The cell's value of what a published figure is about, a mean if that is one; NaN if there is none.
+double value_of(const TaskCell& cell, const PublishedFigure& figure);
 
 // Every logged row: model,operation,setting,seed,step,measure,value.
 Status write_series(const TaskStore& store, const std::string& path);

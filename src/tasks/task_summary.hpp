@@ -51,6 +51,7 @@ struct PublishedFigure {
   std::string remark;         // source, and what makes it not comparable, if anything
   std::optional<int> runs{};  // behind a success rate, if known
 };
+inline bool is_mean(const PublishedFigure& figure) { return figure.remark.starts_with("mean of"); }
 std::vector<PublishedFigure> published_figures(const Task& task);
 
 // The checks of the preset "quick": one entry per check.

@@ -151,6 +151,20 @@ TEST_F(TaskTables, RatesAreComparedByIntervals) {
   EXPECT_TRUE(compare_task(results)->agrees());
 }
 
+TEST_F(TaskTables, PublishedMeansAreComparedWithMeans) {
+  results.published.erase(results.published.begin());
+  results.published[0].remark = "mean of 4 runs";
+  const Result<TaskComparison> comparison = compare_task(results);
+  ASSERT_TRUE(comparison.ok()) << complaint(comparison);
+  EXPECT_NEAR(comparison->figures[0].ours, (1e-5 + 2e-5 + 5e-4 + 4) / 4, 1e-12);
+  EXPECT_NEAR(comparison->figures[1].ours, 2.6e-4, 1e-12) << "a median unless the remark says otherwise";
+  const std::string text = nalm::print(*comparison, true);
+  EXPECT_TRUE(contains(text, "test, mean")) << text;
+  // Nothing to judge by is not agreement.
+  EXPECT_TRUE(contains(text, "No success rate was published that ours could be judged by; 2 other figures")) << text;
+  EXPECT_FALSE(contains(text, "agrees")) << text;
+}
+
 TEST_F(TaskTables, OnlyWhatFollowsTheTaskIsCompared) {
   results.info.plan.learning_rate = 0.0;
   EXPECT_TRUE(contains(complaint(compare_task(results)), "--learning-rate")) << complaint(compare_task(results));
