@@ -75,8 +75,9 @@ std::string print(const TaskComparison& comparison, bool all) {
     const std::string ours = rate                 ? with_interval(f.cell->success, percent)
                              : std::isnan(f.ours) ? "-"
                                                   : fmt::format("{:.4g}", f.ours);
-    columns.add({f.cell->arm->model, f.cell->arm->operation, f.cell->arm->setting, rate ? "success %" : f.figure->what + (is_mean(*f.figure) ? ", mean" : ""),
-                 ours, fmt::format("{:.4g}", factor * f.figure->value),
+    columns.add({f.cell->arm->model, f.cell->arm->operation, f.cell->arm->setting,
+                 rate ? "success %" : f.figure->what + (is_mean(*f.figure) ? ", mean" : ""), ours,
+                 fmt::format("{:.4g}", factor * f.figure->value),
                  std::isnan(f.ours) ? "-" : fmt::format("{:+.3g}", factor * (f.ours - f.figure->value)),
                  !f.judged  ? "shown only"
                  : f.agrees ? "agrees"
@@ -87,8 +88,9 @@ std::string print(const TaskComparison& comparison, bool all) {
   const int shown = static_cast<int>(comparison.figures.size()) - judged;
   const std::string remark = comparison.remark.empty() ? "" : " " + comparison.remark;
   if (judged == 0)
-    return text + fmt::format("No success rate was published that ours could be judged by; {} other figures are shown.{}\n",
-                              shown, remark);
+    return text +
+           fmt::format("No success rate was published that ours could be judged by; {} other figures are shown.{}\n",
+                       shown, remark);
   text += fmt::format("{} of {} published success rates agree: one of the two lies in the other's 95 % interval.{}",
                       agreeing, judged, remark);
   return text + (comparison.agrees() ? "\nIt agrees with what was published.\n"

@@ -232,7 +232,7 @@ std::vector<Arm> arms(std::string_view preset) {
 constexpr TaskPreset presets[] = {
     {"quick", "- with NAU and NAC+, 14,000 iterations", 4, "seconds"},
     {"full", "+ and - with NAU and NAC+, 500,000 iterations", 100, "half an hour"},
-    {"product", "x with NAU and NMU, up to 5,000,000 iterations", 20, "ten minutes"},
+    {"product", "x with NAU and NMU, up to 5,000,000 iterations", 20, "15 minutes"},
     {"simple", "x of sums of four inputs", 100, "a minute"},
     {"all", "every network on every operation, 5,000,000 iterations", 100, "weeks"},
     {"sweep-range", "x, by the range of the inputs", 50, "days"},

@@ -380,7 +380,7 @@ const std::string settings_5 =
 
 constexpr TaskPreset presets_1[] = {
     {"quick", "U(-5,5) only, add and mul, 25 epochs", 8, "2 seconds"},
-    {"full", "everything", 10, "2 minutes"},
+    {"full", "everything", 10, "10 minutes"},
 };
 constexpr Check checks_1[] = {
     {"iNALU iw", "add", "U(-5,5)", "success", true, 0.8},
@@ -397,7 +397,7 @@ constexpr Check checks_2[] = {
 };
 constexpr TaskPreset presets_3[] = {
     {"quick", "U(-5,5) only, add and mul, 25 epochs", 8, "5 seconds"},
-    {"full", "everything", 10, "10 minutes"},
+    {"full", "everything", 10, "17 minutes"},
 };
 constexpr TaskPreset presets_4[] = {
     {"quick", "the recommended start values, add, 8 epochs", 8, "6 seconds"},

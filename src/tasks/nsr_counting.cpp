@@ -41,7 +41,7 @@ constexpr std::string_view differences[] = {
 };
 constexpr TaskPreset presets[] = {
     {"quick", "5,000 steps", 4, "3 s"},
-    {"full", "50,000 steps", 10, "50 s"},
+    {"full", "50,000 steps", 10, "1.5 min"},
 };
 constexpr Check checks[] = {
     {"NSR", "count", "redundancy 10", "mae of 5 up to 10240", false, 0.1},

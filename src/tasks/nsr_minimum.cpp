@@ -40,7 +40,7 @@ constexpr std::string_view differences[] = {
 };
 constexpr TaskPreset presets[] = {
     {"quick", "3,000 steps", 4, "2 s"},
-    {"full", "50,000 steps", 10, "45 s"},
+    {"full", "50,000 steps", 10, "2 min"},
 };
 constexpr Check checks[] = {
     {"NSR", "minimum", "redundancy 10", "success", true, 1},

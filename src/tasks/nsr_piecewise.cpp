@@ -125,7 +125,7 @@ constexpr std::string_view differences[] = {
 };
 constexpr TaskPreset presets[] = {
     {"quick", "abs and f with redundancy 10, 12,000 steps", 4, "4 s"},
-    {"full", "all functions with redundancy 1, 2 and 10", 10, "1.5 min"},
+    {"full", "all functions with redundancy 1, 2 and 10", 10, "3 min"},
 };
 constexpr Check checks[] = {
     {"NSR+NAU", "abs", "redundancy 10", "success", true, 1},

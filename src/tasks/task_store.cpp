@@ -59,6 +59,24 @@ bool same_name(std::string_view a, std::string_view b) {
   });
 }
 
+// The names in a list, of which some have commas themselves: as many parts as a known name has are one name.
+std::vector<std::string> names_in(std::string_view text, const std::vector<std::string>& known) {
+  const std::vector<std::string> parts = split(text);
+  std::vector<std::string> names;
+  for (std::size_t first = 0; first < parts.size();) {
+    std::string name = parts[first], longer = name;
+    std::size_t next = first + 1;
+    for (std::size_t end = next; end < parts.size(); ++end) {
+      longer += ", " + parts[end];
+      if (std::any_of(known.begin(), known.end(), [&](const std::string& k) { return same_name(k, longer); }))
+        name = longer, next = end + 1;
+    }
+    names.push_back(std::move(name));
+    first = next;
+  }
+  return names;
+}
+
 // Leaves the arms whose part (model, operation or setting) is named.
 Status keep(std::vector<Arm>& arms, std::string Arm::*part, std::string_view what, const std::string& wanted,
             const TaskPlan& plan) {
@@ -66,7 +84,7 @@ Status keep(std::vector<Arm>& arms, std::string Arm::*part, std::string_view wha
   std::vector<std::string> known;
   for (const Arm& arm : arms)
     if (std::find(known.begin(), known.end(), arm.*part) == known.end()) known.push_back(arm.*part);
-  const std::vector<std::string> names = split(wanted);
+  const std::vector<std::string> names = names_in(wanted, known);
   for (const std::string& name : names)
     if (std::none_of(known.begin(), known.end(), [&](const std::string& k) { return same_name(k, name); }))
       return Error{fmt::format(

@@ -240,6 +240,19 @@ TEST(ArmsOf, NamesSelectAndWrongNamesAreAnswered) {
   ASSERT_EQ(arms->size(), 2u);
   EXPECT_EQ((*arms)[1].cell(), "NAC+ | sub | U[1,2)");
 
+  // Names that have commas and spaces, in a list and alone.
+  TaskPlan sir;
+  sir.task = *find_task("sir-discovery");
+  sir.preset = "full";
+  sir.settings = "hidden 6, L1 0.1";
+  ASSERT_TRUE(arms_of(sir).ok()) << complaint(arms_of(sir));
+  EXPECT_EQ(arms_of(sir)->size(), 1u);
+  sir.settings = "hidden 9,L1 0, hidden 6, L1 0.1";
+  ASSERT_TRUE(arms_of(sir).ok()) << complaint(arms_of(sir));
+  EXPECT_EQ(arms_of(sir)->size(), 2u);
+  sir.settings = "hidden 6";
+  EXPECT_TRUE(contains(complaint(arms_of(sir)), "no setting \"hidden 6\"")) << complaint(arms_of(sir));
+
   plan.models = "NUA";
   EXPECT_TRUE(contains(complaint(arms_of(plan)), "no model \"NUA\"")) << complaint(arms_of(plan));
   EXPECT_TRUE(contains(complaint(arms_of(plan)), "NAU, NAC+")) << complaint(arms_of(plan));
