@@ -192,8 +192,8 @@ void remove_units(Errors& errors, const Places& places, Pruned& now, const std::
   }
 }
 
-// The least squares have other bottoms than the deepest: what is a plain column in the truth can be found as a product of
-// small powers that looks alike. So each unit is tried as each of the columns alone.
+// The least squares have other bottoms than the deepest: what is a plain column in the truth can be found as a product
+// of small powers that looks alike. So each unit is tried as each of the columns alone.
 void try_single_columns(Errors& errors, const Places& places, Pruned& now, const std::atomic<bool>* stop) {
   constexpr double typical = 30;  // of the states
   for (;;) {
