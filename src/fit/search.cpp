@@ -11,6 +11,7 @@
 #include "base/threads.hpp"
 #include "fit/climb.hpp"
 #include "fit/dictionary.hpp"
+#include "fit/quadratic.hpp"
 #include "train/least_squares.hpp"
 
 namespace nalm::fitting {
@@ -32,13 +33,14 @@ constexpr int steps_with_fixed_powers = 6, steps_with_free_powers = 50;
 //   Ratio    NRU-power:K, Linear:2, NRU-power:1       ratios of sums of products
 //   Factor   NRU-power:K+4, Linear:3, NRU-power:1     sums of products, times a product, times a power of a simple sum
 //   Nested   Linear:J, NRU-power:K, Linear:1          sums of products of sums
+// Line and Quadratic (fit/quadratic.hpp) need no training: they are linear least squares.
 struct Rung {
-  enum class Kind { Line, Product, Sum, Power, Ratio, Factor, Nested };
+  enum class Kind { Line, Product, Sum, Power, Ratio, Factor, Nested, Quadratic };
   Kind kind = Kind::Sum;
   int terms = 1;     // products of columns; Nested: products of sums
   int below = 0;     // Ratio: further products in the denominator, besides 1
   int inner = 0;     // Nested: sums
-  double power = 1;  // Power: of the target that is a sum
+  double power = 1;  // Power, Quadratic: of the target that is a sum
   int restarts = 16;
 };
 
@@ -71,6 +73,8 @@ std::vector<Wave> ladder(const Data& data, Powers powers) {
   for (const double power : target_powers) {
     if (std::fabs(power) >= 1) medium.push_back({Kind::Factor, 3, 0, 0, power, 8});
   }
+  medium.push_back({Kind::Quadratic, 1, 0, 0, 1, 4});
+  for (const double power : target_powers) medium.push_back({Kind::Quadratic, 1, 0, 0, power, 4});
   medium.push_back({Kind::Ratio, 1, 2, 0, 1, 12});
   medium.push_back({Kind::Ratio, 2, 2, 0, 1, 16});
   medium.push_back({Kind::Ratio, 3, 1, 0, 1, 12});
@@ -115,6 +119,7 @@ Stack stack_of(const Rung& rung, int columns) {
     case Kind::Factor:
       return {layer("NRU-power", columns, K + 4), layer("Linear", K + 4, 3), layer("NRU-power", 3, 1)};
     case Kind::Nested:
+    case Kind::Quadratic:
       break;
   }
   return {layer("Linear", columns, rung.inner), layer("NRU-power", rung.inner, rung.terms),
@@ -453,7 +458,7 @@ class Search {
   // So many restarts side by side.
   std::vector<Found> train(const Task& task, int first, int count) {
     const Rung& rung = *task.rung;
-    if (rung.kind == Rung::Kind::Line) return lines(task, first, count);
+    if (rung.kind == Rung::Kind::Line || rung.kind == Rung::Kind::Quadratic) return linear(task, first, count);
     std::vector<Run> runs;
     std::vector<std::optional<Form>> starts;
     const Stack stack = stack_of(rung, static_cast<int>(data_.inputs));
@@ -501,14 +506,19 @@ class Search {
     return result;
   }
 
-  // A sum of columns needs no start; a restart has its own rows.
-  std::vector<Found> lines(const Task& task, int first, int count) const {
+  // Linear least squares need no start; a restart has its own rows.
+  std::vector<Found> linear(const Task& task, int first, int count) const {
     std::vector<Found> result;
     for (int k = 0; k < count; ++k) {
       Xoshiro random(task.seed + static_cast<std::uint64_t>(task.first + first + k));
       const std::vector<std::size_t> sample =
           draw_rows(std::min(data_.train.size(), rows_of_a_judgement) * 3 / 4, random);
       const Rows rows = rows_of(data_, sample, sample.size());
+      if (task.rung->kind == Rung::Kind::Quadratic) {
+        if (const std::optional<Form> form = quadratic_form(data_, rows, {&task.rung->power, 1}))
+          result.push_back(judged(*form, true));
+        continue;
+      }
       const Judge judge{data_, rows, options_.powers, options_.use};
       Form form = sum_of_columns(data_);
       double mse = 0, length = 0;

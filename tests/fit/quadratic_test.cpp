@@ -1,0 +1,78 @@
+// Products times powers of polynomials: every term is found at once, and those that mean nothing are left out.
+#include "fit/quadratic.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "fit/cases.hpp"
+
+namespace nalm::fitting {
+namespace {
+
+constexpr double powers[] = {1, -1, 2, -2, 0.5, -0.5};
+
+struct Case {
+  Data data;
+  Rows rows;
+
+  template <class Target>
+  Case(const std::vector<test::Column>& columns, std::size_t count, Target target)
+      : data(*prepare(test::table_of(columns, count, 3, target), {.target = "y"})) {
+    rows = rows_of(data, data.train, data.train.size());
+  }
+  std::optional<Form> form() const { return quadratic_form(data, rows, powers); }
+};
+
+std::vector<test::Column> two_points(std::size_t distractors) {
+  std::vector<test::Column> columns{{"m", 1, 5}, {"n", 1, 5}, {"a", 3, 5}, {"b", 1, 2}, {"c", 3, 5}, {"d", 1, 2}};
+  for (std::size_t k = 0; k < distractors; ++k) columns.push_back({"z" + std::to_string(k), -1, 1});
+  return columns;
+}
+double attraction(const double* x) { return x[0] * x[1] / (std::pow(x[2] - x[3], 2) + std::pow(x[4] - x[5], 2)); }
+const char* const attraction_text = "m*n/(a^2 + b^2 + c^2 + d^2 - 2*a*b - 2*c*d)";
+
+std::string text_of(const Case& c, Form form) {
+  Refit result;
+  EXPECT_TRUE(normalise(form, c.data.negative) && refit(form, c.data, c.rows, 20, result));
+  for (Number* number : numbers(form)) number->value = std::round(10 * number->value) / 10;
+  return print(to_expression(form, c.data.columns, c.data.negative));
+}
+
+TEST(Quadratic, FindsTheSquareOfADistanceInADenominator) {
+  const Case c(two_points(2), 400, [](const double* x, Xoshiro&) { return attraction(x); });
+  const std::optional<Form> form = c.form();
+  ASSERT_TRUE(form);
+  EXPECT_EQ(text_of(c, *form), attraction_text);
+}
+
+TEST(Quadratic, NoiseAddsNoTerms) {
+  const Case c(two_points(0), 2000,
+               [](const double* x, Xoshiro& random) { return attraction(x) + 0.01 * random.gaussian(); });
+  const std::optional<Form> form = c.form();
+  ASSERT_TRUE(form);
+  EXPECT_EQ(text_of(c, *form), attraction_text);
+}
+
+TEST(Quadratic, FindsARootOfASumOfSquares) {
+  const Case c({{"a", -3, 3}, {"b", -3, 3}, {"k", 1, 4}}, 200, [](const double* x, Xoshiro&) {
+    return std::sqrt(x[0] * x[0] + 3 * x[0] * x[1] + 4 * x[1] * x[1] + 2) / x[2];
+  });
+  const std::optional<Form> form = c.form();
+  ASSERT_TRUE(form);
+  EXPECT_EQ(text_of(c, *form), "sqrt(a^2 + 3*a*b + 4*b^2 + 2)/k");
+}
+
+TEST(Quadratic, IsNotForNoiseNorForMoreColumnsThanRowsCanTellApart) {
+  const Case noise(two_points(0), 400, [](const double*, Xoshiro& random) { return 5 + random.gaussian(); });
+  if (const std::optional<Form> form = noise.form()) {
+    EXPECT_LE(form->sums[0].terms.size(), 2u);  // a mean is all there is
+  }
+  const Case wide(two_points(20), 60, [](const double* x, Xoshiro&) { return attraction(x); });
+  EXPECT_FALSE(wide.form());
+}
+
+}  // namespace
+}  // namespace nalm::fitting
