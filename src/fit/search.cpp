@@ -11,7 +11,7 @@
 #include "base/threads.hpp"
 #include "fit/climb.hpp"
 #include "fit/dictionary.hpp"
-#include "fit/quadratic.hpp"
+#include "fit/polynomials.hpp"
 #include "train/least_squares.hpp"
 
 namespace nalm::fitting {
@@ -33,14 +33,14 @@ constexpr int steps_with_fixed_powers = 6, steps_with_free_powers = 50;
 //   Ratio    NRU-power:K, Linear:2, NRU-power:1       ratios of sums of products
 //   Factor   NRU-power:K+4, Linear:3, NRU-power:1     sums of products, times a product, times a power of a simple sum
 //   Nested   Linear:J, NRU-power:K, Linear:1          sums of products of sums
-// Line and Quadratic (fit/quadratic.hpp) need no training: they are linear least squares.
+// Line, Quadratic and Rational (fit/polynomials.hpp) need no training: they are linear least squares.
 struct Rung {
-  enum class Kind { Line, Product, Sum, Power, Ratio, Factor, Nested, Quadratic };
+  enum class Kind { Line, Product, Sum, Power, Ratio, Factor, Nested, Quadratic, Rational };
   Kind kind = Kind::Sum;
   int terms = 1;     // products of columns; Nested: products of sums
   int below = 0;     // Ratio: further products in the denominator, besides 1
   int inner = 0;     // Nested: sums
-  double power = 1;  // Power, Quadratic: of the target that is a sum
+  double power = 1;  // of the target that is a sum or a ratio
   int restarts = 16;
 };
 
@@ -75,6 +75,7 @@ std::vector<Wave> ladder(const Data& data, Powers powers) {
   }
   medium.push_back({Kind::Quadratic, 1, 0, 0, 1, 4});
   for (const double power : target_powers) medium.push_back({Kind::Quadratic, 1, 0, 0, power, 4});
+  medium.push_back({Kind::Rational, 1, 0, 0, 1, 4});
   medium.push_back({Kind::Ratio, 1, 2, 0, 1, 12});
   medium.push_back({Kind::Ratio, 2, 2, 0, 1, 16});
   medium.push_back({Kind::Ratio, 3, 1, 0, 1, 12});
@@ -120,6 +121,7 @@ Stack stack_of(const Rung& rung, int columns) {
       return {layer("NRU-power", columns, K + 4), layer("Linear", K + 4, 3), layer("NRU-power", 3, 1)};
     case Kind::Nested:
     case Kind::Quadratic:
+    case Kind::Rational:
       break;
   }
   return {layer("Linear", columns, rung.inner), layer("NRU-power", rung.inner, rung.terms),
@@ -458,7 +460,8 @@ class Search {
   // So many restarts side by side.
   std::vector<Found> train(const Task& task, int first, int count) {
     const Rung& rung = *task.rung;
-    if (rung.kind == Rung::Kind::Line || rung.kind == Rung::Kind::Quadratic) return linear(task, first, count);
+    if (rung.kind == Rung::Kind::Line || rung.kind == Rung::Kind::Quadratic || rung.kind == Rung::Kind::Rational)
+      return linear(task, first, count);
     std::vector<Run> runs;
     std::vector<std::optional<Form>> starts;
     const Stack stack = stack_of(rung, static_cast<int>(data_.inputs));
@@ -514,9 +517,11 @@ class Search {
       const std::vector<std::size_t> sample =
           draw_rows(std::min(data_.train.size(), rows_of_a_judgement) * 3 / 4, random);
       const Rows rows = rows_of(data_, sample, sample.size());
-      if (task.rung->kind == Rung::Kind::Quadratic) {
-        if (const std::optional<Form> form = quadratic_form(data_, rows, {&task.rung->power, 1}))
-          result.push_back(judged(*form, true));
+      if (task.rung->kind != Rung::Kind::Line) {
+        const double power = task.rung->power;
+        const std::optional<Form> form = task.rung->kind == Rung::Kind::Quadratic ? quadratic_form(data_, rows, power)
+                                                                                  : rational_form(data_, rows, power);
+        if (form) result.push_back(judged(*form, true));
         continue;
       }
       const Judge judge{data_, rows, options_.powers, options_.use};

@@ -1,5 +1,5 @@
 // Products times powers of polynomials: every term is found at once, and those that mean nothing are left out.
-#include "fit/quadratic.hpp"
+#include "fit/polynomials.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,6 @@
 namespace nalm::fitting {
 namespace {
 
-constexpr double powers[] = {1, -1, 2, -2, 0.5, -0.5};
-
 struct Case {
   Data data;
   Rows rows;
@@ -23,7 +21,7 @@ struct Case {
       : data(*prepare(test::table_of(columns, count, 3, target), {.target = "y"})) {
     rows = rows_of(data, data.train, data.train.size());
   }
-  std::optional<Form> form() const { return quadratic_form(data, rows, powers); }
+  std::optional<Form> form(double power) const { return quadratic_form(data, rows, power); }
 };
 
 std::vector<test::Column> two_points(std::size_t distractors) {
@@ -43,7 +41,7 @@ std::string text_of(const Case& c, Form form) {
 
 TEST(Quadratic, FindsTheSquareOfADistanceInADenominator) {
   const Case c(two_points(2), 400, [](const double* x, Xoshiro&) { return attraction(x); });
-  const std::optional<Form> form = c.form();
+  const std::optional<Form> form = c.form(-1);
   ASSERT_TRUE(form);
   EXPECT_EQ(text_of(c, *form), attraction_text);
 }
@@ -51,7 +49,7 @@ TEST(Quadratic, FindsTheSquareOfADistanceInADenominator) {
 TEST(Quadratic, NoiseAddsNoTerms) {
   const Case c(two_points(0), 2000,
                [](const double* x, Xoshiro& random) { return attraction(x) + 0.01 * random.gaussian(); });
-  const std::optional<Form> form = c.form();
+  const std::optional<Form> form = c.form(-1);
   ASSERT_TRUE(form);
   EXPECT_EQ(text_of(c, *form), attraction_text);
 }
@@ -60,18 +58,40 @@ TEST(Quadratic, FindsARootOfASumOfSquares) {
   const Case c({{"a", -3, 3}, {"b", -3, 3}, {"k", 1, 4}}, 200, [](const double* x, Xoshiro&) {
     return std::sqrt(x[0] * x[0] + 3 * x[0] * x[1] + 4 * x[1] * x[1] + 2) / x[2];
   });
-  const std::optional<Form> form = c.form();
+  const std::optional<Form> form = c.form(2);
   ASSERT_TRUE(form);
   EXPECT_EQ(text_of(c, *form), "sqrt(a^2 + 3*a*b + 4*b^2 + 2)/k");
 }
 
+TEST(Rational, FindsAllTermsOfABridge) {
+  const std::vector<test::Column> columns{{"U", 1, 5}, {"a", 1, 5}, {"b", 1, 5}, {"c", 1, 5}, {"d", 1, 5}};
+  const Case c(columns, 200,
+               [](const double* x, Xoshiro&) { return x[0] * (x[2] / (x[1] + x[2]) - x[4] / (x[3] + x[4])); });
+  const std::optional<Form> form = rational_form(c.data, c.rows, 1);
+  ASSERT_TRUE(form);
+  EXPECT_EQ(text_of(c, *form), "-U*(a*d - b*c)/(a*c + a*d + b*c + b*d)");
+}
+
+TEST(Rational, LeavesOutWhatCancels) {
+  // Multiplied with any sum above and below it is the same: there are many ways to write it, and one without.
+  const Case c({{"a", 1, 5}, {"b", 1, 5}, {"c", 1, 5}}, 200,
+               [](const double* x, Xoshiro&) { return (2 * x[0] + 1) / (x[1] + x[2]); });
+  const std::optional<Form> form = rational_form(c.data, c.rows, 1);
+  ASSERT_TRUE(form);
+  EXPECT_LE(free_count(*form), 12);
+  Form fitted = *form;
+  Refit result;
+  ASSERT_TRUE(normalise(fitted, c.data.negative) && refit(fitted, c.data, c.rows, 20, result));
+  EXPECT_LT(result.mse, 1e-16);
+}
+
 TEST(Quadratic, IsNotForNoiseNorForMoreColumnsThanRowsCanTellApart) {
   const Case noise(two_points(0), 400, [](const double*, Xoshiro& random) { return 5 + random.gaussian(); });
-  if (const std::optional<Form> form = noise.form()) {
+  if (const std::optional<Form> form = noise.form(1)) {
     EXPECT_LE(form->sums[0].terms.size(), 2u);  // a mean is all there is
   }
   const Case wide(two_points(20), 60, [](const double* x, Xoshiro&) { return attraction(x); });
-  EXPECT_FALSE(wide.form());
+  EXPECT_FALSE(wide.form(-1));
 }
 
 }  // namespace

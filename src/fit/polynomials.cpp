@@ -1,0 +1,262 @@
+#include "fit/polynomials.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "fit/linear_algebra.hpp"
+
+namespace nalm::fitting {
+
+namespace {
+
+constexpr std::size_t rows_per_term = 3;  // at least
+constexpr std::size_t most_terms = 10;
+constexpr double least_significance = 5;  // of a term, in standard deviations
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// ---- products and terms --------------------------------------------------------------------------------------------
+
+// No column, one, or two, in the numerator or the denominator.
+std::vector<PowerList> products_of(std::size_t inputs) {
+  std::vector<PowerList> result{PowerList(inputs, 0.0)};
+  for (std::size_t i = 0; i < inputs; ++i) {
+    for (const double a : {1.0, -1.0}) {
+      PowerList one(inputs, 0.0);
+      one[i] = a;
+      result.push_back(one);
+      for (std::size_t k = i + 1; k < inputs; ++k) {
+        for (const double b : {1.0, -1.0}) {
+          one[k] = b;
+          result.push_back(one);
+        }
+        one[k] = 0;
+      }
+    }
+  }
+  return result;
+}
+
+// 1, the columns that are not in the product, their squares and the products of two of them.
+std::vector<PowerList> terms_without(const PowerList& product) {
+  const std::size_t I = product.size();
+  std::vector<PowerList> terms{PowerList(I, 0.0)};
+  for (std::size_t i = 0; i < I; ++i) {
+    if (product[i] != 0) continue;
+    PowerList powers(I, 0.0);
+    powers[i] = 1;
+    terms.push_back(powers);
+    for (std::size_t k = i; k < I; ++k) {
+      if (product[k] != 0) continue;
+      PowerList two = powers;
+      two[k] += 1;
+      terms.push_back(std::move(two));
+    }
+  }
+  return terms;
+}
+
+double value_of(const PowerList& powers, const double* row, const Data& data) {
+  double value = 1;
+  for (std::size_t i = 0; i < powers.size(); ++i) {
+    const double x = row[i] / data.x_scale[i];
+    if (powers[i] == 1) value *= x;
+    if (powers[i] == 2) value *= x * x;
+    if (powers[i] == -1) value /= x;
+  }
+  return value;
+}
+
+// A number of the scaled data in the units of the data.
+double unscaled(double factor, const PowerList& term, const Data& data) {
+  for (std::size_t i = 0; i < term.size(); ++i) factor *= std::pow(data.x_scale[i], -term[i]);
+  return factor;
+}
+
+// ---- what the polynomials must give --------------------------------------------------------------------------------
+
+struct Wanted {
+  std::vector<PowerList> terms;
+  Matrix values;  // of the terms, row by row
+  Vector goal;    // (y / product)^power
+  Vector weight;  // dy/dgoal: an error of the goal comes to so much of y
+};
+
+std::optional<Wanted> wanted(const Data& data, const Rows& rows, const PowerList& product, double power,
+                             std::size_t sides) {
+  Wanted w{terms_without(product), {}, Vector(rows.size()), Vector(rows.size())};
+  if (sides * w.terms.size() * rows_per_term > rows.size()) return std::nullopt;
+  w.values = Matrix(rows.size(), w.terms.size());
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const double y = rows.y[r] / data.y_scale, factor = value_of(product, rows.x[r], data);
+    w.goal[r] = power == 1 ? y / factor : std::pow(y / factor, power);
+    w.weight[r] = power == 1 ? factor : y / (power * w.goal[r]);
+    if (!std::isfinite(w.goal[r]) || !std::isfinite(w.weight[r])) return std::nullopt;
+    for (std::size_t t = 0; t < w.terms.size(); ++t) w.values(r, t) = value_of(w.terms[t], rows.x[r], data);
+  }
+  return w;
+}
+
+// ---- leaving out ---------------------------------------------------------------------------------------------------
+
+// A x = b; each column of A is a term of the numerator or of the denominator.
+struct Linear {
+  struct Column {
+    PowerList powers;
+    bool below;
+  };
+  std::vector<Column> columns;
+  Matrix A;
+  Vector b;
+
+  void add(PowerList powers, bool below, const Vector& values) {
+    columns.push_back({std::move(powers), below});
+    A.values.insert(A.values.end(), values.begin(), values.end());
+    A.rows = values.size();
+    ++A.columns;
+  }
+  void remove(std::size_t k) {
+    columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(k));
+    const auto first = A.values.begin() + static_cast<std::ptrdiff_t>(k * A.rows);
+    A.values.erase(first, first + static_cast<std::ptrdiff_t>(A.rows));
+    --A.columns;
+  }
+};
+
+double mean_squared_error(const Matrix& A, const Vector& b, const Vector& x) {
+  Vector errors = b;
+  for (std::size_t t = 0; t < A.columns; ++t) {
+    for (std::size_t r = 0; r < A.rows; ++r) errors[r] -= A(r, t) * x[t];
+  }
+  return dot(errors, errors) / static_cast<double>(A.rows);
+}
+
+// Leaves out the least significant term, one after the other.
+Vector without_what_means_nothing(Linear& problem) {
+  for (;;) {
+    const Vector x = least_squares(problem.A, problem.b);
+    const double n = static_cast<double>(problem.A.rows), k = static_cast<double>(x.size());
+    const double variance = mean_squared_error(problem.A, problem.b, x) * n / std::max(1.0, n - k);
+    const Vector spread = uncertainties(problem.A);
+    std::size_t least = 0;
+    double smallest = infinity;
+    for (std::size_t t = 0; t < x.size(); ++t) {
+      const double significance = std::fabs(x[t]) / std::sqrt(std::max(variance * std::fabs(spread[t]), 1e-300));
+      if (!(significance >= smallest)) smallest = significance, least = t;
+    }
+    if (smallest >= least_significance || x.size() <= 1) return x;
+    problem.remove(least);
+  }
+}
+
+}  // namespace
+
+std::optional<Form> quadratic_form(const Data& data, const Rows& rows, double power) {
+  std::optional<Linear> best;
+  PowerList best_product;
+  double least = infinity;
+  for (const PowerList& product : products_of(data.inputs)) {
+    const std::optional<Wanted> w = wanted(data, rows, product, power, 1);
+    if (!w) continue;
+    Linear problem;
+    for (std::size_t t = 0; t < w->terms.size(); ++t) {
+      Vector column(rows.size());
+      for (std::size_t r = 0; r < rows.size(); ++r) column[r] = w->weight[r] * w->values(r, t);
+      problem.add(w->terms[t], false, column);
+    }
+    for (std::size_t r = 0; r < rows.size(); ++r) problem.b.push_back(w->weight[r] * w->goal[r]);
+    const double mse = mean_squared_error(problem.A, problem.b, damped_least_squares(problem.A, problem.b, 1e-12));
+    if (mse < least) least = mse, best = std::move(problem), best_product = product;
+  }
+  if (!best) return std::nullopt;
+  const Vector x = without_what_means_nothing(*best);
+  if (x.size() > most_terms || !all_finite(x)) return std::nullopt;
+  Form form;
+  form.sums.emplace_back();
+  for (std::size_t t = 0; t < x.size(); ++t) {
+    const PowerList& powers = best->columns[t].powers;
+    form.sums[0].terms.push_back({{unscaled(x[t], powers, data), true}, powers});
+  }
+  form.products.push_back({{unscaled(data.y_scale, best_product, data), true}, best_product, {{0, 1 / power}}});
+  return form;
+}
+
+std::optional<Form> rational_form(const Data& data, const Rows& rows, double power) {
+  // goal * denominator = numerator. Of what the best numerator leaves of goal * denominator, the share is a quotient of
+  // quadratic forms in the denominator's factors: its smallest value is a generalised eigenvalue.
+  std::optional<Wanted> best;
+  PowerList best_product;
+  Vector below;
+  double least = infinity;
+  for (const PowerList& product : products_of(data.inputs)) {
+    std::optional<Wanted> w = wanted(data, rows, product, power, 2);
+    if (!w) continue;
+    const std::size_t T = w->terms.size(), n = rows.size();
+    Matrix X(n, T);
+    for (std::size_t t = 0; t < T; ++t) {
+      for (std::size_t r = 0; r < n; ++r) X(r, t) = w->goal[r] * w->values(r, t);
+    }
+    Matrix left(T, T), whole(T, T);
+    for (std::size_t t = 0; t < T; ++t) {
+      const Vector column(X.column(t), X.column(t) + n);
+      const Vector fitted = damped_least_squares(w->values, column, 1e-12);
+      Vector rest = column;
+      for (std::size_t s = 0; s < T; ++s) {
+        for (std::size_t r = 0; r < n; ++r) rest[r] -= w->values(r, s) * fitted[s];
+      }
+      for (std::size_t s = 0; s < T; ++s) {
+        left(s, t) = dot(X.column(s), rest.data(), n);
+        whole(s, t) = dot(X.column(s), X.column(t), n);
+      }
+    }
+    for (std::size_t t = 0; t < T; ++t) {
+      whole(t, t) *= 1 + 1e-12;
+      for (std::size_t s = 0; s < t; ++s) left(s, t) = left(t, s) = 0.5 * (left(s, t) + left(t, s));
+    }
+    double share = 0;
+    Vector factors;
+    if (!smallest_ratio(left, whole, share, factors) || !(std::max(share, 0.0) < least)) continue;
+    least = std::max(share, 0.0), best = std::move(w), best_product = product, below = std::move(factors);
+  }
+  if (!best) return std::nullopt;
+
+  // With one factor of the denominator as 1 the rest is linear. Errors are weighted as those of y.
+  const std::size_t n = rows.size(), T = best->terms.size();
+  Vector denominator(n, 0.0);
+  std::size_t pivot = 0;
+  double largest = 0;
+  for (std::size_t t = 0; t < T; ++t) {
+    const double size = std::fabs(below[t]) * std::sqrt(dot(best->values.column(t), best->values.column(t), n));
+    if (size > largest) largest = size, pivot = t;
+    for (std::size_t r = 0; r < n; ++r) denominator[r] += below[t] * best->values(r, t);
+  }
+  Linear problem;
+  const auto weighted = [&](std::size_t t, double sign, bool times_goal) {
+    Vector column(n);
+    for (std::size_t r = 0; r < n; ++r) {
+      const double weight = best->weight[r] * below[pivot] / denominator[r];
+      column[r] = sign * weight * best->values(r, t) * (times_goal ? best->goal[r] : 1);
+    }
+    return column;
+  };
+  for (std::size_t t = 0; t < T; ++t) problem.add(best->terms[t], false, weighted(t, 1, false));
+  for (std::size_t t = 0; t < T; ++t)
+    if (t != pivot) problem.add(best->terms[t], true, weighted(t, -1, true));
+  problem.b = weighted(pivot, 1, true);
+  if (!all_finite(problem.A.values) || !all_finite(problem.b)) return std::nullopt;
+  const Vector x = without_what_means_nothing(problem);
+  if (x.size() > most_terms || !all_finite(x)) return std::nullopt;
+  Form form;
+  form.sums.resize(2);
+  form.sums[1].terms.push_back({{unscaled(1, best->terms[pivot], data), true}, best->terms[pivot]});
+  for (std::size_t t = 0; t < x.size(); ++t) {
+    const auto& [powers, is_below] = problem.columns[t];
+    form.sums[is_below ? 1 : 0].terms.push_back({{unscaled(x[t], powers, data), true}, powers});
+  }
+  if (form.sums[0].terms.empty()) return std::nullopt;
+  form.products.push_back(
+      {{unscaled(data.y_scale, best_product, data), true}, best_product, {{0, 1 / power}, {1, -1 / power}}});
+  return form;
+}
+
+}  // namespace nalm::fitting
