@@ -20,10 +20,10 @@ Result<FormulaFormat> find_format(std::string_view name);
 // Text: what print() writes. Latex: for math mode, with nothing but plain LaTeX. MathMl: an element for HTML. Python
 // and C (which is C++ as well): one function named after the target whose parameters are the columns used, with nothing
 // but the standard mathematics. Sympy: a Python program that makes the symbols, and the formula of them with exact
-// numbers. Spreadsheet: a formula whose cells are in row 2, each column where it has its place in `columns`.
+// numbers. Spreadsheet: a formula whose cells are in this row, each column where it has its place in `columns`.
 //
 // Names that the language does not allow are changed, and a comment says which column is which.
 std::string export_formula(const Expression& formula, const std::string& target,
-                           const std::vector<std::string>& columns, FormulaFormat format);
+                           const std::vector<std::string>& columns, FormulaFormat format, int row = 2);
 
 }  // namespace nalm

@@ -1,5 +1,7 @@
 #include "nalm/table.hpp"
 
+#include "base/utf8.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -227,6 +229,11 @@ class TableReader {
 
   bool use_header(std::vector<std::string> names) {
     const std::string where = "line " + std::to_string(first_line_);
+    for (std::size_t column = 0; column < names.size(); ++column) {
+      if (is_utf8(names[column])) continue;
+      return fail(where + ": the name of column " + std::to_string(column + 1) +
+                  " is not UTF-8; save the table as UTF-8.");
+    }
     std::unordered_map<std::string, std::size_t> column_of;
     for (std::size_t column = 0; column < names.size(); ++column) {
       if (names[column].empty()) continue;

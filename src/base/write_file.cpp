@@ -12,8 +12,11 @@ namespace nalm {
 FileWriter::FileWriter(std::string path) : path_(std::move(path)), temporary_(path_ + ".part") {
   std::error_code ignored;
   is_special_ = std::filesystem::exists(path_, ignored) && !std::filesystem::is_regular_file(path_, ignored);
+  char head[16] = {};
+  std::ifstream(path_, std::ios::binary).read(head, sizeof head);
+  is_store_ = std::string_view(head, sizeof head) == std::string_view("SQLite format 3\0", 16);
   errno = 0;
-  if (!is_special_) file_.open(temporary_, std::ios::binary | std::ios::trunc);
+  if (!is_special_ && !is_store_) file_.open(temporary_, std::ios::binary | std::ios::trunc);
   open_error_ = errno;
 }
 
@@ -25,6 +28,7 @@ FileWriter::~FileWriter() {
 
 Status FileWriter::begun() const {
   if (is_special_) return Error{path_ + ": not written, because this is not a regular file."};
+  if (is_store_) return Error{path_ + ": not written, because it holds the results of a benchmark; name another file."};
   if (!file_.is_open())
     return Error{
         fmt::format("{}: the file cannot be written ({}); nothing was changed.", path_, std::strerror(open_error_))};

@@ -24,7 +24,8 @@ class FileWriter {
 
  private:
   std::string path_, temporary_;
-  bool is_special_;  // such as /dev/stdout, which cannot be replaced
+  bool is_special_;        // such as /dev/stdout, which cannot be replaced
+  bool is_store_ = false;  // results of a benchmark, which may be hours of work
   std::ofstream file_;
   int open_error_ = 0;  // errno
 };

@@ -107,7 +107,7 @@ Result<TaskPlan> plan_of(const Options& o) {
   if (!seeds) return seeds.error();
   plan.seeds = std::move(*seeds);
   if (plan.learning_rate && !(*plan.learning_rate >= 0 && *plan.learning_rate < 1e6))
-    return Error{"--learning-rate must be 0, which teaches nothing, or above it, such as 0.001."};
+    return Error{"--learning-rate must be from 0, which teaches nothing, to 1e6; 0.001 is usual."};
   return plan;
 }
 

@@ -8,6 +8,7 @@
 #include "cli/command.hpp"
 #include "nalm/version.hpp"
 #include "report/page.hpp"
+#include "report/task_comparison.hpp"
 #include "report/task_report.hpp"
 #include "report/task_tables.hpp"
 
@@ -119,7 +120,8 @@ int run(TaskStore& store, const BenchOutput& output) {
   if (output.talks()) {
     fmt::print("{}{} runs trained in {:.1f} s.\n", print_task_table(*results, TaskMetric::All, TableFormat::Terminal),
                todo->size(), seconds);
-    fmt::print("Next: nalm table {0}, nalm compare {0}{1}\n", folder,
+    fmt::print("Next: nalm table {}{}{}\n", folder,
+               compare_task(*results) ? fmt::format(", nalm compare {}", folder) : "",
                report_path.empty() ? "" : fmt::format(", or open {} in a browser", report_path));
   }
   const bool good = all_checks_hold(*results, output);

@@ -14,6 +14,10 @@ int figure(const std::string& name, const std::string& out, bool data_only) {
     for (const FigureInfo& info : figures()) fmt::print("{:<14}{}\n", info.name, info.meaning);
     return yes;
   }
+  const std::string_view ending = data_only ? ".json" : ".html";
+  if (!out.empty() && !out.ends_with(ending) && !out.starts_with("/dev/"))
+    return fail({fmt::format("{}: {}; name a file that ends with {}.", out,
+                             data_only ? "the numbers are JSON" : "a figure is an HTML page", ending)});
   const Result<std::string> text = data_only ? figure_data(name) : figure_page(name);
   if (!text) return fail(text.error());
   const std::string path = out.empty() ? name + (data_only ? ".json" : ".html") : out;

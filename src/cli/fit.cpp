@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 #include <mutex>
 
 #include "base/write_file.hpp"
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
+#include "formula/node.hpp"
 #include "nalm/fit.hpp"
 #include "nalm/version.hpp"
 
@@ -91,8 +93,8 @@ std::string summary(const Fit& fit, const Options& o) {
     text += fmt::format("{}\n\n{}{}.\n", export_formula(best.formula, fit.target, fit.columns, FormulaFormat::Text),
                         static_cast<char>(std::toupper(fit.verdict[0])), fit.verdict.substr(1));
   } else {
-    text += fmt::format("{}{}.\nThe best was: {}\n", static_cast<char>(std::toupper(fit.verdict[0])),
-                        fit.verdict.substr(1), print(best.formula));
+    text += fmt::format("{}{}.\n{}: {}\n", static_cast<char>(std::toupper(fit.verdict[0])), fit.verdict.substr(1),
+                        o.score.empty() ? "The best was" : "The formula", print(best.formula));
   }
   text += fmt::format("\n  {:<10} {:>8}   {:>9}   {:>16}   {:>9}\n", "rows", "number", "rmse", "of the deviation",
                       "largest");
@@ -137,7 +139,10 @@ Status write_export(const Fit& fit, const Table& table, const Options& o) {
   } else {
     const Result<FormulaFormat> format = find_format(o.format.empty() ? "text" : o.format);
     if (!format) return format.error();
-    text = export_formula(fit.best().formula, fit.target, fit.columns, *format);
+    // A spreadsheet has the table as it is: all of its columns, and the first row of numbers below the header.
+    text = *format == FormulaFormat::Spreadsheet
+               ? export_formula(fit.best().formula, fit.target, table.columns, *format, table.has_header ? 2 : 1)
+               : export_formula(fit.best().formula, fit.target, fit.columns, *format);
     if (text.empty() || text.back() != '\n') text += '\n';
   }
   if (!o.out.empty()) return write_file(o.out, text);
@@ -150,12 +155,27 @@ int run_fit(const Options& o) {
   if (!o.out.empty()) {
     if (Status possible = FileWriter(o.out).begun(); !possible) return fail(possible.error());
   }
+  std::error_code none;
+  if (!o.out.empty() && std::filesystem::equivalent(o.out, o.data, none))
+    return fail({fmt::format("{}: the export would replace the table; name another file with -o.", o.out)});
+  if (!o.format.empty() && o.format != "json") {
+    if (const Result<FormulaFormat> format = find_format(o.format); !format)
+      return fail({fmt::format("--format: {}, and json for the model.", format.error().message)});
+  }
   if (!(o.time_limit >= 0)) return fail({"--time-limit must be a number of seconds, such as 10."});
   std::optional<Expression> scored;
   if (!o.score.empty()) {
     if (!o.model.empty()) return fail({"--score judges a formula and --model trains a stack; give one of them."});
     const Result<Expression> parsed = parse_expression(o.score);
     if (!parsed) return fail({fmt::format("--score: {}", parsed.error().message)});
+    constexpr int longest = 500;
+    int size = 0;
+    formula::visit_operands_first(*parsed, [&](const Expression&) { ++size; });
+    if (size > longest)
+      return fail(
+          {fmt::format("--score: the formula has {} numbers, names and operations, and at most {} are judged; "
+                       "make new columns of its parts.",
+                       size, longest)});
     scored = *parsed;
   }
   const Result<Table> table = read_table_file(o.data);

@@ -70,6 +70,7 @@ int table_of_task(const std::string& folder, const std::string& format, const Me
   if (!series.empty()) {
     if (Status written = write_series(*store, series); !written) return fail(written.error());
   }
+  if (metric.limit && !(*metric.limit > 0)) return fail({"--limit must be a number above 0, such as 1e-5."});
   const Result<TaskResults> results = judge_task(*store, metric.limit);
   if (!results) return fail(results.error());
   return deliver(print_task_table(*results, metric.get(), format_of(format)), out);
@@ -186,7 +187,8 @@ void add_table(Program& program) {
           "--metric", metric.metric, {"all", "success", "mad", "trask", "threshold", "pre-regularisation"},
           "Tasks: what is shown: success rates, median +- MAD of each measure, error in % of the start's, success by "
           "--limit, or runs good enough to be rounded before regularisers start; all if not given")
-      .number("--limit", metric.limit, "Tasks: with --metric threshold, the error below which a run has succeeded")
+      .number("--limit", metric.limit,
+              "Tasks: with --metric threshold, the error below which, or the accuracy above which, a run has succeeded")
       .text("--series", series, "Also write every logged row to this CSV file")
       .text("-o,--output", out, "Write to this file")
       .example(

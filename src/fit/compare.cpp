@@ -95,7 +95,7 @@ std::vector<Condition> column_conditions(const Data& data, const Rows& rows) {
 double simplest_between(double low, double high) {
   if (low < 0 && high > 0) return 0;
   for (int digits = 1; digits < 17; ++digits) {
-    const double candidate = std::stod(fmt::format("{:.{}e}", (low + high) / 2, digits - 1));
+    const double candidate = with_digits((low + high) / 2, digits);
     if (candidate > low && candidate < high) return candidate;
   }
   return (low + high) / 2;

@@ -109,6 +109,23 @@ void split(Data& data, std::uint64_t seed) {
   }
 }
 
+// Numbers whose squares and products leave the range of a double.
+Status check_scales(const Data& data) {
+  const auto wrong = [](double scale) { return !(scale > 1e-100 && scale < 1e100); };
+  const auto error = [](const std::string& name, double scale) {
+    return Error{
+        fmt::format("the column \"{}\" has numbers around {:.0e}, too far from 1 to compute with; multiply it "
+                    "by a power of 10 first.",
+                    name, scale)};
+  };
+  for (std::size_t c = 0; c < data.inputs; ++c)
+    if (wrong(data.x_scale[c])) return error(data.columns[c], data.x_scale[c]);
+  double largest = 0;
+  for (const double y : data.y) largest = std::max(largest, std::fabs(y));
+  if (wrong(largest)) return error(data.target, largest);
+  return Done{};
+}
+
 void measure_scales(Data& data) {
   for (std::size_t c = 0; c < data.inputs; ++c) {
     double sum = 0;
@@ -197,6 +214,7 @@ Result<Data> prepare(const Table& table, const FitOptions& options) {
   }
   split(data, options.seed);
   measure_scales(data);
+  if (Status scales = check_scales(data); !scales) return scales.error();
   return data;
 }
 

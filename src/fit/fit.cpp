@@ -352,6 +352,13 @@ Result<Fit> score(const Table& table, const FitOptions& options, const Expressio
   fit.probe = probe(formula, data, options.seed);
   fit.verified = true;
   judge(fit, data);
+  // Nothing was searched for.
+  constexpr std::string_view searched = "no formula found: the best one";
+  if (fit.verdict.starts_with(searched)) {
+    fit.verdict = "the formula does not hold: it" + fit.verdict.substr(searched.size());
+  } else if (!fit.found) {
+    fit.verdict = "the formula does not hold: " + fit.verdict.substr(fit.verdict.find(": ") + 2);
+  }
   fit.seconds = seconds_since(start);
   return fit;
 }

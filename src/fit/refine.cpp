@@ -198,6 +198,10 @@ double description_length(const Form& form, double mse, std::size_t rows) {
   return 0.5 * static_cast<double>(rows) * std::log(std::max(mse, floor)) + cost;
 }
 
+double with_digits(double value, int digits) {
+  return std::strtod(fmt::format("{:.{}e}", value, digits - 1).c_str(), nullptr);
+}
+
 // ---- simple numbers ------------------------------------------------------------------------------------------------
 
 namespace {
@@ -233,7 +237,7 @@ std::optional<SimpleNumber> simple_number_near(double value, double tolerance) {
   consider_fractions(value, std::numbers::pi, 4, tolerance, best);
   consider_fractions(value, 1 / std::numbers::pi, 8, tolerance, best);
   for (int digits = 1; digits <= 6; ++digits) {
-    const double candidate = std::stod(fmt::format("{:.{}e}", value, digits - 1));
+    const double candidate = with_digits(value, digits);
     const double density = std::pow(10.0, digits) * 2;
     if (std::fabs(candidate - value) <= tolerance && density < best.density) best = {candidate, density};
   }
@@ -253,7 +257,7 @@ double quantile(double freedom) {
 double with_meaningful_digits(double value, double deviation) {
   if (!(deviation > 1e-9 * std::fabs(value)) || value == 0) return value;
   const double digits = std::ceil(std::log10(std::fabs(value)) - std::log10(deviation * 0.02));
-  return std::stod(fmt::format("{:.{}e}", value, static_cast<int>(std::clamp(digits, 1.0, 17.0)) - 1));
+  return with_digits(value, static_cast<int>(std::clamp(digits, 1.0, 17.0)));
 }
 
 }  // namespace

@@ -37,6 +37,9 @@ inline constexpr double rounding_level = 1e-10;
 // with one more term must pay for the term with smaller errors; this is what keeps noise out of formulas.
 double description_length(const Form& form, double mse, std::size_t rows);
 
+// Rounded to so many decimal digits.
+double with_digits(double value, int digits);
+
 // A whole number, simple fraction, multiple of pi or short decimal this close, unless one would be so by accident.
 std::optional<double> simple_number(double value, double tolerance);
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/utf8.hpp"
 #include "formula/exports.hpp"
 #include "formula/print.hpp"
 #include "nalm/expression.hpp"
@@ -36,33 +37,10 @@ std::string export_text(const Exported& exported) {
   return print_name(exported.target) + " = " + print(exported.formula);
 }
 
-namespace {
-
-// The bytes of the UTF-8 character that begins at k, or 0 if none does.
-std::size_t character_length(std::string_view text, std::size_t k) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  const auto within = [&](std::size_t i, unsigned low, unsigned high) { return byte(i) >= low && byte(i) <= high; };
-  const auto continues = [&](std::size_t i) { return within(i, 0x80, 0xBF); };
-  const unsigned lead = byte(k);
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead < 0xE0) return continues(k + 1) ? 2 : 0;
-  // Forms that are longer than necessary, halves of UTF-16 pairs, and what is beyond Unicode are no characters.
-  if (lead >= 0xE0 && lead < 0xF0) {
-    return within(k + 1, lead == 0xE0 ? 0xA0 : 0x80, lead == 0xED ? 0x9F : 0xBF) && continues(k + 2) ? 3 : 0;
-  }
-  if (lead >= 0xF0 && lead < 0xF5) {
-    const bool second = within(k + 1, lead == 0xF0 ? 0x90 : 0x80, lead == 0xF4 ? 0x8F : 0xBF);
-    return second && continues(k + 2) && continues(k + 3) ? 4 : 0;
-  }
-  return 0;
-}
-
-}  // namespace
-
 std::string one_line(const std::string& text) {
   std::string line;
   for (std::size_t k = 0; k < text.size();) {
-    const std::size_t length = character_length(text, k);
+    const std::size_t length = utf8_length(text, k);
     if (length == 0) {
       line += '?';
       ++k;
@@ -88,11 +66,12 @@ Result<FormulaFormat> find_format(std::string_view name) {
 }
 
 std::string export_formula(const Expression& formula, const std::string& target,
-                           const std::vector<std::string>& columns, FormulaFormat format) {
+                           const std::vector<std::string>& columns, FormulaFormat format, int row) {
+  const formula::Exported exported{formula, target, columns, row};
   for (const Format& known : kFormats) {
-    if (known.format == format) return known.write({formula, target, columns});
+    if (known.format == format) return known.write(exported);
   }
-  return formula::export_text({formula, target, columns});
+  return formula::export_text(exported);
 }
 
 }  // namespace nalm

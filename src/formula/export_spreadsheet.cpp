@@ -64,7 +64,7 @@ std::string export_spreadsheet(const Exported& exported) {
   for (std::size_t k = 0; k < exported.columns.size(); ++k) position.emplace(exported.columns[k], k);
   const auto cell = [&](const std::string& column) {
     const auto found = position.find(column);
-    return found == position.end() ? "#REF!" : column_letters(found->second) + "2";
+    return found == position.end() ? "#REF!" : column_letters(found->second) + std::to_string(exported.row);
   };
   return "=" + write(readable(exported.formula, Minus::InNumerator), kSpreadsheet, {cell, {}});
 }

@@ -12,6 +12,7 @@ struct Exported {
   const Expression& formula;
   const std::string& target;
   const std::vector<std::string>& columns;
+  int row = 2;  // of a spreadsheet
 };
 
 std::string export_text(const Exported& exported);

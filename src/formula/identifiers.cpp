@@ -21,7 +21,8 @@ constexpr std::string_view kCKeywords =
     "int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register "
     "reinterpret_cast requires restrict return short signed sizeof static static_assert static_cast struct switch "
     "template this thread_local throw true try typedef typeid typename typeof typeof_unqual union unsigned using "
-    "virtual void volatile wchar_t while xor xor_eq";
+    "virtual void volatile wchar_t while xor xor_eq _Alignas _Alignof _Atomic _Bool _Complex _Generic _Imaginary "
+    "_Noreturn _Static_assert _Thread_local";
 
 // What math.h declares. With an f or l at the end there is each of them for float or long double.
 constexpr std::string_view kCMathematics =
@@ -30,7 +31,8 @@ constexpr std::string_view kCMathematics =
     "llround log log10 log1p log2 logb lrint lround modf nan nearbyint nextafter nextdown nexttoward nextup pow "
     "pow10 remainder remquo rint round roundeven scalb scalbln scalbn significand sin sincos sinh sqrt tan tanh "
     "tgamma trunc y0 y1 yn double_t float_t fpclassify isfinite isgreater isgreaterequal isless islessequal "
-    "islessgreater isnormal isunordered signbit signgam HUGE_VAL HUGE_VALF HUGE_VALL INFINITY NAN MAXFLOAT";
+    "islessgreater isnormal isunordered signbit signgam HUGE_VAL HUGE_VALF HUGE_VALL INFINITY NAN MAXFLOAT "
+    "M_E M_LOG2E M_LOG10E M_LN2 M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_2_SQRTPI M_SQRT2 M_SQRT1_2";
 
 // Other names that a column may well have: a function called time would take the place of the C library's.
 constexpr std::string_view kCLibrary =

@@ -331,13 +331,15 @@ TaskTable make_task_table(const TaskResults& results, TaskMetric metric) {
 
   if (parts.success && std::any_of(results.arms.begin(), results.arms.end(), has_goal))
     table.notes.push_back(
-        fmt::format("Solved: {}; ever: at any logged row; at end: at the last one. Success with Wilson's "
-                    "interval; solved at: the median first row of the runs that succeeded.",
+        fmt::format("Solved: {}; ever: at any logged iteration; at end: at the last one. Success with Wilson's "
+                    "interval; solved at: the median first such iteration of the runs that succeeded.",
                     describe_goal(results)));
   if (parts.measures)
     table.notes.push_back("Measures at the judged row: median +- median of the absolute deviations from it.");
-  if (parts.trask) table.notes.push_back("% of start: 100 * the judged error / that of the untrained network.");
-  if (parts.before)
+  const auto any_cell = [&](auto has) { return std::any_of(results.cells.begin(), results.cells.end(), has); };
+  if (parts.trask && any_cell([](const TaskCell& c) { return !std::isnan(c.trask.median); }))
+    table.notes.push_back("% of start: 100 * the judged error / that of the untrained network.");
+  if (parts.before && any_cell([](const TaskCell& c) { return c.before_regularisers.has_value(); }))
     table.notes.push_back(
         "Before regularisers: runs whose weights were good enough to be rounded at the last row before the "
         "regularisers start.");

@@ -1,6 +1,7 @@
 // Text to postfix order: Dijkstra's shunting-yard. Nothing is computed here, and nothing is learnt.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "tasks/calculator.hpp"
@@ -10,7 +11,7 @@ namespace {
 
 using Kind = CalcToken::Kind;
 
-constexpr std::string_view root_sign = "\u221A";
+constexpr std::string_view root_sign = "\u221A", minus_sign = "\u2212";
 
 int precedence(Kind kind) {
   switch (kind) {
@@ -27,18 +28,27 @@ int precedence(Kind kind) {
   }
 }
 
-std::optional<Kind> binary_operator(char c) {
-  switch (c) {
+// An operator, and the bytes it takes.
+struct Operator {
+  Kind kind;
+  std::size_t length = 1;
+};
+std::optional<Operator> binary_operator(std::string_view text) {
+  constexpr std::pair<std::string_view, Kind> printed[] = {
+      {"\u00D7", Kind::Multiply}, {"\u00B7", Kind::Multiply}, {"\u00F7", Kind::Divide}, {minus_sign, Kind::Subtract}};
+  for (const auto& [sign, kind] : printed)
+    if (text.starts_with(sign)) return Operator{kind, sign.size()};
+  switch (text.empty() ? '\0' : text[0]) {
     case '+':
-      return Kind::Add;
+      return Operator{Kind::Add};
     case '-':
-      return Kind::Subtract;
+      return Operator{Kind::Subtract};
     case '*':
-      return Kind::Multiply;
+      return Operator{Kind::Multiply};
     case '/':
-      return Kind::Divide;
+      return Operator{Kind::Divide};
     case '^':
-      return Kind::Power;
+      return Operator{Kind::Power};
     default:
       return {};
   }
@@ -52,10 +62,11 @@ class Parser {
   explicit Parser(std::string_view text) : text_(text) {}
 
   std::variant<std::vector<CalcToken>, CalcMistake> run() {
-    if (text_.size() > longest_calculation) {
+    const auto characters = std::count_if(text_.begin(), text_.end(), [](char c) { return (c & 0xC0) != 0x80; });
+    if (static_cast<std::size_t>(characters) > longest_calculation) {
       return CalcMistake{longest_calculation,
                          fmt::format("the calculation has {} characters, and at most {} are read; split it in parts.",
-                                     text_.size(), longest_calculation)};
+                                     characters, longest_calculation)};
     }
     while (read_operand() && read_operators()) {
     }
@@ -90,6 +101,9 @@ class Parser {
       } else if (c == '(' || c == '-') {
         if (!wait({c == '-' ? std::optional(Kind::Negate) : std::nullopt, position_, false})) return false;
         ++position_;
+      } else if (text_.substr(position_).starts_with(minus_sign)) {
+        if (!wait({Kind::Negate, position_, false})) return false;
+        position_ += minus_sign.size();
       } else if (c == '+') {
         ++position_;
       } else {
@@ -108,11 +122,11 @@ class Parser {
         ++position_;
         continue;
       }
-      const std::optional<Kind> kind = binary_operator(peek());
-      if (!kind) return fail_no_operator();
-      reduce(precedence(*kind) + (*kind == Kind::Power ? 1 : 0));  // ^ associates to the right
-      if (!wait({kind, position_, false})) return false;
-      ++position_;
+      const std::optional<Operator> op = binary_operator(text_.substr(position_));
+      if (!op) return fail_no_operator();
+      reduce(precedence(op->kind) + (op->kind == Kind::Power ? 1 : 0));  // ^ associates to the right
+      if (!wait({op->kind, position_, false})) return false;
+      position_ += op->length;
       return true;
     }
   }
@@ -179,6 +193,7 @@ class Parser {
   bool fail_no_operator() {
     const bool product = is_letter(peek()) || is_digit(peek()) || peek() == '(' || peek() == '.' ||
                          text_.substr(position_).starts_with(root_sign);
+    if (peek() == ',' && is_digit(peek(1))) return fail(position_, "decimals are written with a point, as in 1.5.");
     return fail(position_, product ? "an operator is missing here; write * to multiply."
                                    : "one of + - * / ^ or \")\" must stand here, or the end.");
   }

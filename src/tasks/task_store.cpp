@@ -59,17 +59,19 @@ bool same_name(std::string_view a, std::string_view b) {
   });
 }
 
-// The names in a list, of which some have commas themselves: as many parts as a known name has are one name.
+// The names in a list, of which some have commas themselves: what is no name alone may be one with what follows.
 std::vector<std::string> names_in(std::string_view text, const std::vector<std::string>& known) {
   const std::vector<std::string> parts = split(text);
   std::vector<std::string> names;
   for (std::size_t first = 0; first < parts.size();) {
+    const auto is_known = [&](const std::string& name) {
+      return std::any_of(known.begin(), known.end(), [&](const std::string& k) { return same_name(k, name); });
+    };
     std::string name = parts[first], longer = name;
     std::size_t next = first + 1;
-    for (std::size_t end = next; end < parts.size(); ++end) {
+    for (std::size_t end = next; end < parts.size() && !is_known(name); ++end) {
       longer += ", " + parts[end];
-      if (std::any_of(known.begin(), known.end(), [&](const std::string& k) { return same_name(k, longer); }))
-        name = longer, next = end + 1;
+      if (is_known(longer)) name = longer, next = end + 1;
     }
     names.push_back(std::move(name));
     first = next;
@@ -84,6 +86,8 @@ Status keep(std::vector<Arm>& arms, std::string Arm::*part, std::string_view wha
   std::vector<std::string> known;
   for (const Arm& arm : arms)
     if (std::find(known.begin(), known.end(), arm.*part) == known.end()) known.push_back(arm.*part);
+  if (known == std::vector<std::string>{""})
+    return Error{fmt::format("the task {} has no {}s to choose from; leave the option away.", plan.task->name, what)};
   const std::vector<std::string> names = names_in(wanted, known);
   for (const std::string& name : names)
     if (std::none_of(known.begin(), known.end(), [&](const std::string& k) { return same_name(k, name); }))

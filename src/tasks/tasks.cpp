@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "tasks/task.hpp"
 
@@ -46,7 +47,9 @@ std::span<const Task* const> all_tasks() {
 Result<const Task*> find_task(std::string_view name) {
   std::vector<std::string_view> names;
   for (const Task* task : all_tasks()) {
-    if (task->name == name) return task;
+    const bool same = std::equal(name.begin(), name.end(), task->name.begin(), task->name.end(),
+                                 [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; });
+    if (same) return task;
     names.push_back(task->name);
   }
   return Error{

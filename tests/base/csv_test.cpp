@@ -337,6 +337,13 @@ TEST_F(CsvFile, StandardInput) {
             "standard input: line 2, column 2 (\"x2\"): \"x\" is not a number; remove the row or correct the cell.");
 }
 
+TEST(Csv, NamesThatAreNotUtf8AreRefused) {
+  const Result<Table> table = read_table("a,L\xE4nge\n1,2\n", "data.csv");
+  ASSERT_FALSE(table.ok());
+  EXPECT_EQ(table.error().message, "data.csv: line 1: the name of column 2 is not UTF-8; save the table as UTF-8.");
+  EXPECT_TRUE(read_table("a,L\xC3\xA4nge\n1,2\n", "data.csv").ok());
+}
+
 // Several reads of the file and several growths of the table.
 TEST_F(CsvFile, LongFile) {
   std::string text = "a,b\n";
@@ -386,7 +393,8 @@ class RandomTable {
 
   std::string name(std::size_t column) {
     std::string result = "n" + std::to_string(column);
-    for (std::size_t i = below(5); i > 0; --i) result += std::string("a\",;\t\n\r \xC3")[below(9)];
+    for (std::size_t i = below(5); i > 0; --i)
+      result += Names{"a", "\"", ",", ";", "\t", "\n", "\r", " ", "\xC3\xA4"}[below(9)];
     return result + "z";
   }
 

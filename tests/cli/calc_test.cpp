@@ -18,6 +18,7 @@ TEST_F(ProgramTest, CalcIsQuietWhenAsked) {
   EXPECT_EQ(run.out, "14\n");
   EXPECT_EQ(program("calc --quiet -- '-(2 + 3)'").out, "-5\n");
   EXPECT_EQ(program("calc --quiet 7").out, "7\n");
+  EXPECT_EQ(program("calc --quiet '−(2 × 3) ÷ 4 − 1'").out, "-2.5\n");  // as they are printed in books
 }
 
 TEST_F(ProgramTest, CalcPutsACaretUnderTheMistake) {
@@ -28,6 +29,7 @@ TEST_F(ProgramTest, CalcPutsACaretUnderTheMistake) {
   // Of a long calculation, what is around the mistake.
   expect_refused(program("calc '" + std::string(300, '1') + " x'"), {"column 302: ", "...11111"});
   expect_refused(program("calc ''"), {"nothing to calculate"});
+  expect_refused(program("calc '1,5 + 2'"), {"column 2: ", "decimals are written with a point"});
   expect_refused(program("calc '1 / (3 - 3)'"), {"column 3: ", "divides by zero"});
   expect_refused(program("calc '" + std::string(5000, '(') + "'"), {"open here"});
   expect_refused(program("calc '" + std::string(20000, '1') + "'"), {"20000 characters"});

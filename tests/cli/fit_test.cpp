@@ -128,6 +128,43 @@ TEST_F(FitCli, SameSeedSameTextForAnyNumberOfThreads) {
   EXPECT_EQ(without_time(program("fit data.csv --target y --seed 3", "NALM_SIMD=scalar").out), one);
 }
 
+TEST_F(FitCli, WhatIsNeededIsNotOverwritten) {
+  write_table("data.csv", 60, 0);
+  const std::string before = text_of(folder_ / "data.csv");
+  expect_refused(program("fit data.csv --target y --format python -o data.csv"), {"would replace the table"});
+  expect_refused(program("fit data.csv --target y --format python -o ./data.csv"), {"would replace the table"});
+  EXPECT_EQ(text_of(folder_ / "data.csv"), before);
+  ASSERT_EQ(program("bench --modules NAU --ranges 4 --seeds 0 --iterations 1 --quiet --out runs").exit_code, 0);
+  const std::string store = text_of(folder_ / "runs" / "runs.sqlite");
+  for (const char* command : {"table runs -o runs/runs.sqlite", "table runs --series runs/runs.sqlite",
+                              "fit data.csv --target y --format c -o runs/runs.sqlite"})
+    expect_refused(program(command), {"runs/runs.sqlite", "results of a benchmark"});
+  EXPECT_EQ(text_of(folder_ / "runs" / "runs.sqlite"), store);
+}
+
+TEST_F(FitCli, ASpreadsheetsCellsAreThoseOfTheTable) {
+  std::string table = "unused,a,y,b\n";
+  for (int k = 1; k <= 30; ++k) table += fmt::format("{},{},{},{}\n", k % 7, k, k * (k * k % 17 + 1), k * k % 17 + 1);
+  write("cells.csv", table);
+  EXPECT_EQ(program("fit cells.csv --target y --inputs a,b --format spreadsheet --quiet").out, "=B2*D2\n");
+  EXPECT_EQ(program("fit cells.csv --target a --inputs y,b --format spreadsheet --quiet").out, "=C2/D2\n");
+  write("bare.csv", table.substr(table.find('\n') + 1));
+  EXPECT_EQ(program("fit bare.csv --target x3 --inputs x2,x4 --format spreadsheet --quiet").out, "=B1*D1\n");
+}
+
+TEST_F(FitCli, WhatCannotBeComputedIsSaidBeforeAnythingIs) {
+  write_table("data.csv", 60, 0);
+  expect_refused(program("fit data.csv --target y --format foo"), {"no formula format \"foo\"", "latex", "json"});
+  std::string deep;
+  for (int k = 0; k < 3000; ++k) deep += "sqrt(";
+  expect_refused(program("fit data.csv --target y --score '" + deep + "a" + std::string(3000, ')') + "'"),
+                 {"3001 numbers, names and operations", "at most 500"});
+  write("huge.csv", "a,y\n1e200,2\n2e200,3\n3e200,5\n4e200,4\n5e200,1\n6e200,7\n7e200,2\n8e200,1\n9e200,3\n1e201,1\n");
+  expect_refused(program("fit huge.csv --target y"), {"column \"a\" has numbers around", "power of 10"});
+  write("latin.csv", "L\xe4nge,y\n1,2\n2,4\n3,6\n");
+  expect_refused(program("fit latin.csv --target y"), {"line 1", "column 1 is not UTF-8"});
+}
+
 TEST_F(FitCli, CtrlCEndsWithTheBestSoFar) {
   write_table("data.csv", 3000, 0.3);
   const Outcome run = program("fit data.csv --target y --threads 1 --quiet > got & sleep 0.6; kill -INT $!; wait $!");

@@ -94,7 +94,7 @@ TEST_F(TaskCli, WhatIsNotThereIsAnsweredWithWhatIs) {
       {"--task arithmetic-dataset --inputs 3", {"--inputs", "single module task"}},
       {"--task arithmetic-dataset --recipe '{}'", {"--recipe", "single module task"}},
       {"--task arithmetic-dataset --rows 20", {"--rows", "--task formulas"}},
-      {"--task arithmetic-dataset --learning-rate -1", {"--learning-rate must be 0"}},
+      {"--task arithmetic-dataset --learning-rate -1", {"--learning-rate must be from 0"}},
       {"--task arithmetic-dataset --seeds x", {"\"x\" is not a seed"}},
       {"--settings far", {"--settings", "nalm list --tasks", "--ranges"}},
       {"--task formulas --settings far", {"--task formulas takes"}},

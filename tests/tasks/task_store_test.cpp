@@ -250,6 +250,17 @@ TEST(ArmsOf, NamesSelectAndWrongNamesAreAnswered) {
   sir.settings = "hidden 9,L1 0, hidden 6, L1 0.1";
   ASSERT_TRUE(arms_of(sir).ok()) << complaint(arms_of(sir));
   EXPECT_EQ(arms_of(sir)->size(), 2u);
+  // A name that is a list of other names does not take their place.
+  TaskPlan calculator;
+  calculator.task = *find_task("CalcNet");
+  calculator.preset = "quick";
+  calculator.models = "NAU, NMU, NMRU, NRU-power";
+  ASSERT_TRUE(arms_of(calculator).ok()) << complaint(arms_of(calculator));
+  EXPECT_EQ(arms_of(calculator)->size(), 6u);
+  calculator.task = *find_task("nlrl-functions");
+  calculator.models = "";
+  calculator.settings = "wide";
+  EXPECT_TRUE(contains(complaint(arms_of(calculator)), "has no settings to choose from"));
   sir.settings = "hidden 6";
   EXPECT_TRUE(contains(complaint(arms_of(sir)), "no setting \"hidden 6\"")) << complaint(arms_of(sir));
 
