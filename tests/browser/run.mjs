@@ -57,6 +57,18 @@ const bring = async (page, id) => {
   await page.evaluate((name) => document.querySelector(`#figure-${name} .plot`).scrollIntoView({ block: "center" }), id);
   await page.waitForFunction((name) => { const figure = nalm.figures.find((each) => each.id === name); return figure.plot.dataset.drawn && !figure.dirty; }, id);
 };
+// What the tooltip of a mark says. Figures that are drawn meanwhile may move the mark away from under the pointer.
+const tip_of = async (page, mark, holds) => {
+  let tip = "no tip";
+  for (let attempt = 0; attempt < 10; ++attempt) {
+    await mark.hover({ force: true });
+    tip = await page.isVisible(".tip") ? await page.textContent(".tip") : "no tip";
+    if (holds(tip)) break;
+    await page.waitForTimeout(100);
+    await page.mouse.move(2, 2);
+  }
+  return tip;
+};
 const marks = (page, name, scope = "", child = "path") => page.locator(`${scope} .${name}_marks > ${child}`).count();
 const background = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
 const lightness = (colour) => colour.match(/[\d.]+/g).slice(0, 3).reduce((total, part) => total + Number(part), 0) / 3;
@@ -190,8 +202,8 @@ async function check_report(browser) {
   await page.keyboard.press("Enter");
   equal([await key.getAttribute("aria-pressed"), await drawn(one, "ours")], ["true", expected(of(one), "ours")], "report: the key Enter shows it again");
   const mark = page.locator(`#figure-${one} .success_ours_marks > path`).first();
-  await mark.hover({ force: true });
-  check((await page.textContent(".tip")).includes(module), "report: a mark tells its numbers", await page.textContent(".tip"));
+  const told = await tip_of(page, mark, (tip) => tip.includes(module));
+  check(told.includes(module), "report: a mark tells its numbers", told);
   await mark.click({ force: true });
   equal(await page.evaluate(() => ["operation", "module"].map((name) => document.getElementById(`choose-${name}`).value)), [one, module], "report: a click on a mark chooses its cell");
 
@@ -326,8 +338,8 @@ async function check_task(browser, file, few, where) {
     }
   }
   const mark = page.locator(`#figure-overview .${few ? "overview_ours_marks" : "mark-rect"} path`).first();
-  await mark.hover({ force: true });
-  check((await page.textContent(".tip")).includes("Runs"), `${where}: a mark tells its numbers`, await page.textContent(".tip"));
+  const told = await tip_of(page, mark, (tip) => tip.includes("Runs"));
+  check(told.includes("Runs"), `${where}: a mark tells its numbers`, told);
   await mark.click({ force: true });
   equal(await page.locator(".cells tr.chosen").count(), 1, `${where}: a click chooses a cell`);
 
@@ -458,8 +470,8 @@ async function check_few_cells(browser) {
   await draw_all(page);
   equal(await page.textContent("h1"), hostile.data.title, "hostile task: markup is shown as it is");
   equal(await page.locator("#page img").count(), 0, "hostile task: and makes no element");
-  await page.locator("#figure-overview .overview_ours_marks > path").first().hover({ force: true });
-  check((await page.textContent(".tip")).includes("onerror") && await page.locator(".tip img").count() === 0, "hostile task: nor in a tooltip", await page.textContent(".tip"));
+  const tip = await tip_of(page, page.locator("#figure-overview .overview_ours_marks > path").first(), (text) => text.includes("onerror"));
+  check(tip.includes("onerror") && await page.locator(".tip img").count() === 0, "hostile task: nor in a tooltip", tip);
   await check_silence(page, "hostile task");
   await page.close();
   await check_task_on_phone(browser, hostile.copy, "hostile-task");
@@ -584,9 +596,9 @@ async function check_fit(browser) {
   equal(await outline(), before, "fit: and can be again");
   for (const [figure, words] of [["predicted", ["residual", data.target]], ["edge", ["distance"]], ["residuals", [data.points.inputs[0].name]], ["candidates", ["size"]]]) {
     await bring(page, figure);
-    await page.locator(`#figure-${figure} .mark-symbol path`).last().hover({ force: true });
-    const tip = await page.isVisible(".tip") ? await page.textContent(".tip") : "no tip";
-    check(words.every((word) => tip.includes(word)), `${figure}: a mark tells its numbers`, tip);
+    const holds = (text) => words.every((word) => text.includes(word));
+    const tip = await tip_of(page, page.locator(`#figure-${figure} .mark-symbol path`).last(), holds);
+    check(holds(tip), `${figure}: a mark tells its numbers`, tip);
     await page.mouse.move(2, 2);
   }
 
@@ -639,10 +651,10 @@ async function check_hostile(browser) {
   equal(found, { alien: [], handlers: 0, attributes: ["mathvariant"], math: 1, plain: 1 }, "hostile: no element, no handler and no attribute comes from the file");
   equal(await page.locator("#probe li").allTextContents(), data.probe.remarks, "hostile: remarks are text");
   await bring(page, "predicted");
-  await page.locator("#figure-predicted .points_marks path").first().hover({ force: true });
-  check((await page.textContent(".tip")).includes("</script>") && await page.locator(".tip img").count() === 0, "hostile: names in a tooltip are text", await page.textContent(".tip"));
-  await page.locator(".heat-map td[data-value]").first().hover({ force: true });
-  check((await page.textContent(".tip")).includes(data.columns[0]) && await page.locator(".tip img").count() === 0, "hostile: and in that of a weight", await page.textContent(".tip"));
+  const of_point = await tip_of(page, page.locator("#figure-predicted .points_marks path").first(), (text) => text.includes("</script>"));
+  check(of_point.includes("</script>") && await page.locator(".tip img").count() === 0, "hostile: names in a tooltip are text", of_point);
+  const of_weight = await tip_of(page, page.locator(".heat-map td[data-value]").first(), (text) => text.includes(data.columns[0]));
+  check(of_weight.includes(data.columns[0]) && await page.locator(".tip img").count() === 0, "hostile: and in that of a weight", of_weight);
   await page.mouse.move(2, 2);
   await check_downloads(page, "residuals", ["Residuals", "<img src=x", "__proto__"]);
   await shot(page, "hostile.png", { fullPage: true });
