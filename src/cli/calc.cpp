@@ -94,7 +94,7 @@ void print_learnt(const Calculator& calculator) {
                                 ? fmt::format("its weights are whole numbers and spell {}", print(*learnt->spelled))
                                 : fmt::format("relative error {:.2g} on validation data", learnt->error);
     fmt::print("{:<5} {}, after {} iterations: {}{}\n", name_of(op), learnt->modules(), learnt->iterations, how,
-               learnt->magnitudes ? "; it sees magnitudes, signs follow from the rule" : "");
+               learnt->magnitudes ? "; it sees numbers without their signs, which the calculator handles" : "");
   }
 }
 

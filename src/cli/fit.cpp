@@ -215,6 +215,10 @@ int run_fit(const Options& o) {
     fmt::print(stderr, "nalm: {}.\n", result->verdict);
     return interrupted != yes ? interrupted : no;
   }
+  if (!table->has_header && !o.quiet)
+    fmt::print(stderr,
+               "Every cell of the first row is a number, so the table has no header: its columns are x1 to x{}.\n",
+               table->columns.size());
   // Only the export goes to standard output when it goes there.
   const bool summary_aside = exports && o.out.empty();
   if (!o.quiet || !exports) fmt::print(summary_aside ? stderr : stdout, "{}", summary(*result, o));

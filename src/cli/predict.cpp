@@ -52,6 +52,7 @@ int run_predict(const Options& o) {
   fmt::format_to(out, "{}\n", cell(target));
   std::vector<double> values(used.size());
   double squares = 0;
+  std::size_t undefined = 0, first_undefined = 0;
   for (std::size_t r = 0; r < table->rows; ++r) {
     for (std::size_t k = 0; k < used.size(); ++k) values[k] = table->at(r, position[k]);
     const Result<double> y = evaluate(*formula, used, values);
@@ -63,17 +64,22 @@ int run_predict(const Options& o) {
     } else {
       fmt::format_to(out, "{:.17g}\n", *y);
     }
-    if (known != table->columns.end()) {
+    if (!std::isfinite(*y)) {
+      if (undefined++ == 0) first_undefined = r + 1;
+    } else if (known != table->columns.end()) {
       const double error = *y - table->at(r, static_cast<std::size_t>(known - table->columns.begin()));
       squares += error * error;
     }
   }
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
     return fail({"the output could not be written."});
-  if (known != table->columns.end()) {
+  if (undefined > 0)
+    fmt::print(stderr, "The formula has no finite value in {} of {} rows; the first is row {}.\n", undefined,
+               table->rows, first_undefined);
+  const std::size_t defined = table->rows - undefined;
+  if (known != table->columns.end() && defined > 0)
     fmt::print(stderr, "The table has the target \"{}\": root mean squared error {:.3g} on {} rows.\n", *known,
-               std::sqrt(squares / static_cast<double>(table->rows)), table->rows);
-  }
+               std::sqrt(squares / static_cast<double>(defined)), defined);
   return yes;
 }
 

@@ -128,6 +128,19 @@ TEST_F(FitCli, SameSeedSameTextForAnyNumberOfThreads) {
   EXPECT_EQ(without_time(program("fit data.csv --target y --seed 3", "NALM_SIMD=scalar").out), one);
 }
 
+TEST_F(FitCli, RowsWithoutAPredictionAreCounted) {
+  std::string table = "a,b,y\n";
+  for (int k = 1; k <= 40; ++k) table += fmt::format("{},{},{:.17g}\n", k, k * k % 17 + 1, k / (k * k % 17 + 1.0));
+  write("data.csv", table);
+  ASSERT_EQ(program("fit data.csv --target y --format json -o ratio.json --quiet").exit_code, 0);
+  write("new.csv", "a,b,y\n1,2,0.5\n1,0,3\n6,3,3\n2,0,1\n");
+  const Outcome run = program("predict ratio.json new.csv");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.out, "y\n0.5\ninf\n2\ninf\n");
+  EXPECT_TRUE(contains(run.err, "no finite value in 2 of 4 rows; the first is row 2.")) << run.err;
+  EXPECT_TRUE(contains(run.err, "root mean squared error 0.707 on 2 rows")) << run.err;
+}
+
 TEST_F(FitCli, WhatIsNeededIsNotOverwritten) {
   write_table("data.csv", 60, 0);
   const std::string before = text_of(folder_ / "data.csv");
@@ -150,6 +163,7 @@ TEST_F(FitCli, ASpreadsheetsCellsAreThoseOfTheTable) {
   EXPECT_EQ(program("fit cells.csv --target a --inputs y,b --format spreadsheet --quiet").out, "=C2/D2\n");
   write("bare.csv", table.substr(table.find('\n') + 1));
   EXPECT_EQ(program("fit bare.csv --target x3 --inputs x2,x4 --format spreadsheet --quiet").out, "=B1*D1\n");
+  EXPECT_TRUE(contains(program("fit bare.csv --target x3 --inputs x2,x4").err, "its columns are x1 to x4"));
 }
 
 TEST_F(FitCli, WhatCannotBeComputedIsSaidBeforeAnythingIs) {
