@@ -1,8 +1,5 @@
 #include "tasks/subset_sums.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "tasks/subset_kernels.hpp"
 
 namespace nalm {
@@ -19,24 +16,6 @@ static const SubsetKernels& subset_kernels(int target_index) {
 std::string_view name_of(SubsetOperation operation) {
   static constexpr std::string_view names[] = {"add", "sub", "mul", "div", "square", "root"};
   return names[static_cast<std::size_t>(operation)];
-}
-
-double apply(SubsetOperation operation, double a, double b) {
-  switch (operation) {
-    case SubsetOperation::Add:
-      return a + b;
-    case SubsetOperation::Subtract:
-      return a - b;
-    case SubsetOperation::Multiply:
-      return a * b;
-    case SubsetOperation::Divide:
-      return a / b;
-    case SubsetOperation::Square:
-      return a * a;
-    case SubsetOperation::Root:
-      return std::sqrt(a);
-  }
-  return 0;
 }
 
 SubsetSource::SubsetSource(const simd::Target& target, std::span<const std::uint32_t> seeds,

@@ -20,7 +20,6 @@ struct Subsets {
 };
 
 std::string_view name_of(SubsetOperation operation);  // add, sub, mul, div, square, root
-double apply(SubsetOperation operation, double a, double b);
 
 // Endless batches: every lane has a stream and subsets of its own. The sums are taken in float here, which is label
 // noise of about 1e-7; validation and test rows are computed in double.

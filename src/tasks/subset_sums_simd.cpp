@@ -41,27 +41,9 @@ struct SubsetSums {
         a0 += x0 * at(r.in_a, i);
         b0 += x0 * at(r.in_b, i);
       }
-      set(t, 0, target(r.operation, a0 + a1, b0 + b1));
+      set(t, 0, apply(r.operation, a0 + a1, b0 + b1));
     }
     random.store(state);
-  }
-
-  static T target(SubsetOperation operation, T a, T b) {
-    switch (operation) {
-      case SubsetOperation::Add:
-        return a + b;
-      case SubsetOperation::Subtract:
-        return a - b;
-      case SubsetOperation::Multiply:
-        return a * b;
-      case SubsetOperation::Divide:
-        return a / b;
-      case SubsetOperation::Square:
-        return a * a;
-      case SubsetOperation::Root:
-        return sqrt(a);
-    }
-    return a;
   }
 };
 
