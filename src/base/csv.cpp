@@ -1,7 +1,5 @@
 #include "nalm/table.hpp"
 
-#include "base/utf8.hpp"
-
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -15,6 +13,8 @@
 #include <system_error>
 #include <unordered_map>
 #include <utility>
+
+#include "base/utf8.hpp"
 
 namespace nalm {
 namespace {

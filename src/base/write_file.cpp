@@ -13,7 +13,7 @@ FileWriter::FileWriter(std::string path) : path_(std::move(path)), temporary_(pa
   std::error_code ignored;
   is_special_ = std::filesystem::exists(path_, ignored) && !std::filesystem::is_regular_file(path_, ignored);
   char head[16] = {};
-  std::ifstream(path_, std::ios::binary).read(head, sizeof head);
+  if (!is_special_) std::ifstream(path_, std::ios::binary).read(head, sizeof head);
   is_store_ = std::string_view(head, sizeof head) == std::string_view("SQLite format 3\0", 16);
   errno = 0;
   if (!is_special_ && !is_store_) file_.open(temporary_, std::ios::binary | std::ios::trunc);

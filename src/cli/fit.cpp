@@ -8,7 +8,7 @@
 #include "base/write_file.hpp"
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
-#include "formula/node.hpp"
+#include "fit/form.hpp"
 #include "nalm/fit.hpp"
 #include "nalm/version.hpp"
 
@@ -169,8 +169,7 @@ int run_fit(const Options& o) {
     const Result<Expression> parsed = parse_expression(o.score);
     if (!parsed) return fail({fmt::format("--score: {}", parsed.error().message)});
     constexpr int longest = 500;
-    int size = 0;
-    formula::visit_operands_first(*parsed, [&](const Expression&) { ++size; });
+    const int size = fitting::size_of(*parsed);
     if (size > longest)
       return fail(
           {fmt::format("--score: the formula has {} numbers, names and operations, and at most {} are judged; "

@@ -133,19 +133,26 @@ void list_candidates(Fit& fit, std::vector<Finalist>& finalists, const Finalist&
 
 std::string percent(double share) { return fmt::format("{:.3g} %", 100 * share); }
 
+// How a verdict speaks of the formula: it was found, or the user gave it.
+struct Spoken {
+  std::string_view refusal, it, its_errors;
+};
+constexpr Spoken of_a_search{"no formula found", "the best one", "the errors of the best one"};
+constexpr Spoken of_a_user{"the formula does not hold", "it", "its errors"};
+
 // Whether the best candidate deserves to be called a formula for the data.
-void judge(Fit& fit, const Data& data) {
+void judge(Fit& fit, const Data& data, const Spoken& spoken) {
   const Candidate& best = fit.best();
   const double train = best.train.relative;
   const double unseen = std::max(best.held_out.relative, best.outside.relative);
   const auto free =
       std::count_if(best.constants.begin(), best.constants.end(), [](const FitConstant& c) { return !c.snapped; });
-  const auto no = [&](const std::string& why) { fit.verdict = "no formula found: " + why; };
+  const auto no = [&](const std::string& why) { fit.verdict = fmt::format("{}: {}", spoken.refusal, why); };
   if (!(train < 0.6) || !(best.held_out.relative < 0.75)) {
-    return no(fmt::format("the best one leaves {} of the target's deviation unexplained", percent(train)));
+    return no(fmt::format("{} leaves {} of the target's deviation unexplained", spoken.it, percent(train)));
   }
   if (fit.restarts > 0 && free > 3 && best.agreeing < 2) {
-    return no(fmt::format("the best one has {} constants and an error of {}, and no two of {} restarts agree on it",
+    return no(fmt::format("{} has {} constants and an error of {}, and no two of {} restarts agree on it", spoken.it,
                           free, percent(train), fit.restarts));
   }
   if (train < 1e-7 && unseen < std::max(30 * train, 1e-10)) {
@@ -158,16 +165,15 @@ void judge(Fit& fit, const Data& data) {
     return factor + 4 / std::sqrt(std::max<double>(1, static_cast<double>(rows)));
   };
   if (best.held_out.rows > 0 && best.held_out.relative > allowed(best.held_out.rows, 1.4) * train) {
-    return no(fmt::format("the best one has an error of {} on the rows it was fitted to, but {} on others",
+    return no(fmt::format("{} has an error of {} on the rows it was fitted to, but {} on others", spoken.it,
                           percent(train), percent(best.held_out.relative)));
   }
   if (best.outside.rows > 0 && best.outside.relative > allowed(best.outside.rows, 2) * train) {
-    return no(
-        fmt::format("the best one has an error of {} on the rows it was fitted to, but {} at the edge of the data",
-                    percent(train), percent(best.outside.relative)));
+    return no(fmt::format("{} has an error of {} on the rows it was fitted to, but {} at the edge of the data",
+                          spoken.it, percent(train), percent(best.outside.relative)));
   }
   if (const std::string along = pattern_in_errors(best.formula, data); !along.empty()) {
-    return no(fmt::format("the errors of the best one ({} of the target's deviation) are no noise, they follow {}",
+    return no(fmt::format("{} ({} of the target's deviation) are no noise, they follow {}", spoken.its_errors,
                           percent(train), along));
   }
   fit.found = true;
@@ -242,7 +248,7 @@ Status conclude(Fit& fit, const Data& data, const FitOptions& options) {
   if (!difference) return difference.error();
   fit.verification_error = *difference;
   fit.verified = *difference <= largest_verification_error;
-  judge(fit, data);
+  judge(fit, data, of_a_search);
   return Done{};
 }
 
@@ -351,14 +357,7 @@ Result<Fit> score(const Table& table, const FitOptions& options, const Expressio
   fit.candidates.push_back(std::move(candidate));
   fit.probe = probe(formula, data, options.seed);
   fit.verified = true;
-  judge(fit, data);
-  // Nothing was searched for.
-  constexpr std::string_view searched = "no formula found: the best one";
-  if (fit.verdict.starts_with(searched)) {
-    fit.verdict = "the formula does not hold: it" + fit.verdict.substr(searched.size());
-  } else if (!fit.found) {
-    fit.verdict = "the formula does not hold: " + fit.verdict.substr(fit.verdict.find(": ") + 2);
-  }
+  judge(fit, data, of_a_user);
   fit.seconds = seconds_since(start);
   return fit;
 }

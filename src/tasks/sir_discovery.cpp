@@ -15,7 +15,8 @@
 namespace nalm {
 namespace {
 
-constexpr double lowest = 1e-6;    // states are never below: I^gamma has an infinite slope at 0
+constexpr double lowest = 1e-6;  // states are never below: I^gamma has an infinite slope at 0
+constexpr double typical_state = 30;
 constexpr int steps_between = 11;  // 200/39/11 = 0.466
 constexpr int starts = 4;          // per run; the best of them goes on
 constexpr int outputs = 3 * (sir_points - 1);
@@ -195,7 +196,6 @@ void remove_units(Errors& errors, const Places& places, Pruned& now, const std::
 // The least squares have other bottoms than the deepest: what is a plain column in the truth can be found as a product
 // of small powers that looks alike. So each unit is tried as each of the columns alone.
 void try_single_columns(Errors& errors, const Places& places, Pruned& now, const std::atomic<bool>* stop) {
-  constexpr double typical = 30;  // of the states
   for (;;) {
     std::optional<Pruned> best;
     for (std::size_t u = 0; u < places.units; ++u) {
@@ -208,7 +208,8 @@ void try_single_columns(Errors& errors, const Places& places, Pruned& now, const
           powers += trial.parameters[places.power(k, u)];
           trial.parameters[places.power(k, u)] = k == column ? 1 : 0;
         }
-        for (std::size_t k = 0; k < 3; ++k) trial.parameters[places.factor(u, k)] *= std::pow(typical, powers - 1);
+        for (std::size_t k = 0; k < 3; ++k)
+          trial.parameters[places.factor(u, k)] *= std::pow(typical_state, powers - 1);
         trial.mse = polish(errors, trial.parameters, trial.free, 100, stop);
         if (!best || trial.mse < best->mse) best = std::move(trial);
       }
@@ -224,7 +225,7 @@ void remove_parameters(Errors& errors, const Places& places, Pruned& now, const 
     // A factor counts with the typical size of what it multiplies.
     double typical = 1;
     for (std::size_t i = 0; i < 3; ++i)
-      typical *= std::pow(30.0, now.parameters[places.power(i, (k - places.factor(0, 0)) / 3)]);
+      typical *= std::pow(typical_state, now.parameters[places.power(i, (k - places.factor(0, 0)) / 3)]);
     return std::fabs(now.parameters[k]) * typical;
   };
   for (bool again = true; again;) {
@@ -255,7 +256,7 @@ Infection infection_of(const Places& places, const Vector& p) {
   double largest = 0;
   for (std::size_t u = 0; u < places.units; ++u) {
     const double s = p[places.power(0, u)], i = p[places.power(1, u)];
-    const double effect = -p[places.factor(u, 0)] * std::pow(30.0, s + i);
+    const double effect = -p[places.factor(u, 0)] * std::pow(typical_state, s + i);
     if (s == 0 || i == 0 || effect <= largest) continue;
     largest = effect;
     result = {i, s};

@@ -240,30 +240,6 @@ TEST(ArmsOf, NamesSelectAndWrongNamesAreAnswered) {
   ASSERT_EQ(arms->size(), 2u);
   EXPECT_EQ((*arms)[1].cell(), "NAC+ | sub | U[1,2)");
 
-  // Names that have commas and spaces, in a list and alone.
-  TaskPlan sir;
-  sir.task = *find_task("sir-discovery");
-  sir.preset = "full";
-  sir.settings = "hidden 6, L1 0.1";
-  ASSERT_TRUE(arms_of(sir).ok()) << complaint(arms_of(sir));
-  EXPECT_EQ(arms_of(sir)->size(), 1u);
-  sir.settings = "hidden 9,L1 0, hidden 6, L1 0.1";
-  ASSERT_TRUE(arms_of(sir).ok()) << complaint(arms_of(sir));
-  EXPECT_EQ(arms_of(sir)->size(), 2u);
-  // A name that is a list of other names does not take their place.
-  TaskPlan calculator;
-  calculator.task = *find_task("CalcNet");
-  calculator.preset = "quick";
-  calculator.models = "NAU, NMU, NMRU, NRU-power";
-  ASSERT_TRUE(arms_of(calculator).ok()) << complaint(arms_of(calculator));
-  EXPECT_EQ(arms_of(calculator)->size(), 6u);
-  calculator.task = *find_task("nlrl-functions");
-  calculator.models = "";
-  calculator.settings = "wide";
-  EXPECT_TRUE(contains(complaint(arms_of(calculator)), "has no settings to choose from"));
-  sir.settings = "hidden 6";
-  EXPECT_TRUE(contains(complaint(arms_of(sir)), "no setting \"hidden 6\"")) << complaint(arms_of(sir));
-
   plan.models = "NUA";
   EXPECT_TRUE(contains(complaint(arms_of(plan)), "no model \"NUA\"")) << complaint(arms_of(plan));
   EXPECT_TRUE(contains(complaint(arms_of(plan)), "NAU, NAC+")) << complaint(arms_of(plan));
@@ -283,6 +259,32 @@ TEST(ArmsOf, NamesSelectAndWrongNamesAreAnswered) {
       << complaint(arms_of(plan));
   plan.preset = "quickest";
   EXPECT_TRUE(contains(complaint(arms_of(plan)), "no preset \"quickest\"")) << complaint(arms_of(plan));
+}
+
+TEST(ArmsOf, NamesMayHaveCommas) {
+  TaskPlan plan;
+  plan.task = *find_task("sir-discovery");
+  plan.preset = "full";
+  const std::pair<const char*, std::size_t> settings[] = {{"hidden 6, L1 0.1", 1},
+                                                          {"hidden 9,L1 0, hidden 6, L1 0.1", 2}};
+  for (const auto& [names, cells] : settings) {
+    plan.settings = names;
+    ASSERT_TRUE(arms_of(plan).ok()) << complaint(arms_of(plan));
+    EXPECT_EQ(arms_of(plan)->size(), cells) << names;
+  }
+  plan.settings = "hidden 6";
+  EXPECT_TRUE(contains(complaint(arms_of(plan)), "no setting \"hidden 6\"")) << complaint(arms_of(plan));
+  // A name that is a list of other names does not take their place.
+  plan.task = *find_task("CalcNet");
+  plan.preset = "quick";
+  plan.settings = "";
+  plan.models = "NAU, NMU, NMRU, NRU-power";
+  ASSERT_TRUE(arms_of(plan).ok()) << complaint(arms_of(plan));
+  EXPECT_EQ(arms_of(plan)->size(), 6u);
+  plan.task = *find_task("nlrl-functions");
+  plan.models = "";
+  plan.settings = "wide";
+  EXPECT_TRUE(contains(complaint(arms_of(plan)), "has no settings to choose from")) << complaint(arms_of(plan));
 }
 
 }  // namespace
