@@ -8,8 +8,10 @@
 #include <cmath>
 #include <set>
 
-#include "base/cells.hpp"
+#include "base/csv.hpp"
+#include "base/hash.hpp"
 #include "base/random.hpp"
+#include "base/text.hpp"
 
 namespace nalm {
 
@@ -22,39 +24,22 @@ namespace {
 constexpr std::string_view header = "name,part,family,powers,target,formula,ranges,distractors,condition";
 constexpr std::string_view families[] = {"product", "sum", "quotient", "root", "polynomial", "comparison"};
 
-// FNV-1a.
-std::uint64_t hash(std::string_view text) {
-  std::uint64_t value = 0xcbf29ce484222325u;
-  for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return value;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
-// The parts between separators, trimmed, without empty ones.
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(separator), text.size());
-    if (const std::string_view part = trimmed(text.substr(0, end)); !part.empty()) parts.push_back(part);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+// The parts between separators, without empty ones.
+std::vector<std::string_view> filled_parts(std::string_view text, char separator) {
+  std::vector<std::string_view> parts = split(text, separator);
+  std::erase(parts, std::string_view());
   return parts;
 }
 
 bool read_number(std::string_view text, double& value) {
-  text = trimmed(text);
+  text = trim(text);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
 }
 
 // "m1 m2 [1,5); r [-2,2)": names, and the range that they share.
 Status read_ranges(std::string_view text, bool distractor, std::vector<FormulaColumn>& columns) {
-  for (const std::string_view group : split(text, ';')) {
+  for (const std::string_view group : filled_parts(text, ';')) {
     const Error bad{fmt::format("\"{}\" is not a range; write names and bounds such as \"m1 m2 [1,5)\".", group)};
     const std::size_t open = group.find('['), comma = group.find(',');
     if (open == std::string_view::npos || comma == std::string_view::npos || comma < open || group.back() != ')')
@@ -64,7 +49,7 @@ Status read_ranges(std::string_view text, bool distractor, std::vector<FormulaCo
     if (!read_number(group.substr(open + 1, comma - open - 1), column.low) ||
         !read_number(group.substr(comma + 1, group.size() - comma - 2), column.high) || !(column.low < column.high))
       return bad;
-    const std::vector<std::string_view> names = split(group.substr(0, open), ' ');
+    const std::vector<std::string_view> names = filled_parts(group.substr(0, open), ' ');
     if (names.empty()) return bad;
     for (const std::string_view name : names) {
       column.name = name;
@@ -123,7 +108,7 @@ Result<FormulaCase> read_case(const std::vector<std::string>& cells) {
   result.formula = std::move(*formula);
   if (Status read = read_ranges(cells[6], false, result.columns); !read) return read.error();
   if (Status read = read_ranges(cells[7], true, result.columns); !read) return read.error();
-  for (const std::string_view condition : split(cells[8], ';')) {
+  for (const std::string_view condition : filled_parts(cells[8], ';')) {
     Result<Expression> parsed = parse_expression(condition);
     if (!parsed) return parsed.error();
     result.conditions.push_back(std::move(*parsed));
@@ -164,7 +149,7 @@ Result<std::vector<FormulaCase>> read_formula_set(std::string_view text, std::st
   std::set<std::string> names;
   for (std::size_t line = 1; !text.empty(); ++line) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view row = trimmed(text.substr(0, end));
+    const std::string_view row = trim(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line == 1) {
       if (row != header) return Error{fmt::format("{}: line 1 must be \"{}\".", source_name, header)};
@@ -183,12 +168,12 @@ Result<std::vector<FormulaCase>> read_formula_set(std::string_view text, std::st
 
 std::string_view chosen_part(std::string_view name) {
   constexpr std::uint64_t seed = 2026;
-  return Xoshiro(seed ^ hash(name)).unit() < 1.0 / 3 ? "unseen" : "tune";
+  return Xoshiro(seed ^ hash_of(name)).unit() < 1.0 / 3 ? "unseen" : "tune";
 }
 
 std::uint64_t stream_seed(std::uint64_t seed, std::string_view formula, std::string_view column) {
   // Xoshiro's seeding spreads what is close together here.
-  return hash(fmt::format("{}/{}/{}", seed, formula, column));
+  return hash_of(fmt::format("{}/{}/{}", seed, formula, column));
 }
 
 Result<Table> make_table(const FormulaCase& formula, std::size_t rows, double noise, std::uint64_t seed) {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/cells.hpp"
+#include "base/csv.hpp"
 #include "bench/grid.hpp"
 
 namespace nalm {

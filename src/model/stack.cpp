@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "model/options.hpp"
 #include "nalm/model.hpp"
 
@@ -9,30 +10,8 @@ namespace nalm {
 
 namespace {
 
-// Splits at commas outside brackets.
-std::vector<std::string_view> split_layers(std::string_view text) {
-  std::vector<std::string_view> parts;
-  std::size_t first = 0;
-  int depth = 0;
-  for (std::size_t k = 0; k <= text.size(); ++k) {
-    if (k < text.size() && text[k] == '(') ++depth;
-    if (k < text.size() && text[k] == ')') --depth;
-    if (k == text.size() || (text[k] == ',' && depth == 0)) {
-      parts.push_back(text.substr(first, k - first));
-      first = k + 1;
-    }
-  }
-  return parts;
-}
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
 Status parse_options(std::string_view text, LayerSpec& spec) {
-  for (std::string_view part : split_layers(text)) {
+  for (std::string_view part : split_outside_brackets(text)) {
     const std::size_t equals = part.find('=');
     if (equals == std::string_view::npos) {
       return Error{fmt::format("option \"{}\" of {} needs a value, as in name=value.", part, spec.module->name)};
@@ -47,8 +26,7 @@ Status parse_options(std::string_view text, LayerSpec& spec) {
 
 Result<Stack> parse_stack(std::string_view text, int inputs) {
   Stack stack;
-  for (std::string_view part : split_layers(text)) {
-    part = trim(part);
+  for (std::string_view part : split_outside_brackets(text)) {
     std::string_view options;
     if (const std::size_t open = part.find('('); open != std::string_view::npos) {
       if (part.back() != ')') return Error{fmt::format("layer \"{}\": the bracket is not closed.", part)};

@@ -1,11 +1,11 @@
 #include "nalm/module.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "modules/registry.hpp"
 
 namespace nalm {
@@ -126,20 +126,10 @@ const ModuleEntry& entry_of(const ModuleInfo& module) {
   std::abort();
 }
 
-namespace {
-
-bool same_ignoring_case(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
-
-}  // namespace
-
 Result<const ModuleInfo*> find_module(std::string_view name) {
   std::string known;
   for (const ModuleInfo* module : all_modules()) {
-    if (same_ignoring_case(name, module->name) ||
-        (!module->other_name.empty() && same_ignoring_case(name, module->other_name))) {
+    if (same_name(name, module->name) || (!module->other_name.empty() && same_name(name, module->other_name))) {
       return module;
     }
     known += (known.empty() ? "" : ", ") + std::string(module->name);

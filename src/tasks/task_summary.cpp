@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/cells.hpp"
+#include "base/csv.hpp"
 
 namespace nalm {
 
