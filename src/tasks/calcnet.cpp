@@ -209,8 +209,7 @@ constexpr std::string_view differences[] = {
     "The gate starts as the module has it, not at 10: gate 1 is the sum here, and with positive operands and G = 10 it "
     "never opens for products (a*b then extrapolates with errors above 1000).",
     "The gate sees x, the paper's code gives it |x|: with operands of both signs NALU cannot hold it open for sums, "
-    "and "
-    "fails at a+b and a-b where the paper's succeeds.",
+    "and fails at a+b and a-b where the paper's succeeds.",
     "There is no G-NAC here: G-CalcNet adds with NAC+. NAC for products is left out, it cannot express them.",
     "NMU has a^2 as a*a. Errors are those of the modules' own arithmetic, not of the formula that their weights spell.",
 };
@@ -246,8 +245,7 @@ const Task calcnet{
         "modules in their own way, until they are exact up to rounding. NAU, NMU and NMRU end with weights at their "
         "bounds, exactly -1, 0 or 1, before their regulariser starts; NRU-power's is 1/2 up to rounding. Success: an "
         "extrapolation error (mean squared) below 1e-9. Relative error: root mean squared, against that of the "
-        "targets, "
-        "outside the training range.",
+        "targets, outside the training range.",
     .differences = differences,
     .presets = presets,
     .checks = checks,

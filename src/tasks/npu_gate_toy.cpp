@@ -148,9 +148,8 @@ const Task npu_gate_toy{
     .settings =
         "One unit y = r1^w1 * r2^w2 with fixed gates should learn f(x1, x2) = x1; x1 ~ U(0, 2), x2 ~ U(0, 0.05). The "
         "table has the loss and the norm of its gradient at chosen weights: with gates (1,1), the NaiveNPU, the "
-        "surface "
-        "is nearly flat where w2 is large; with gates (1,0) w2 does not matter. Trainings: Adam, learning rate 0.005, "
-        "batches of 32, 2000 iterations from (0.5, 0.9). Success: a loss below 1e-4.",
+        "surface is nearly flat where w2 is large; with gates (1,0) w2 does not matter. Trainings: Adam, learning rate "
+        "0.005, batches of 32, 2000 iterations from (0.5, 0.9). Success: a loss below 1e-4.",
     .differences = differences,
     .presets = presets,
     .checks = checks,

@@ -174,8 +174,7 @@ constexpr Check checks[] = {
 
 constexpr std::string_view differences[] = {
     "The published figures are those of Hoedt et al., quoted from memory of the paper, for a test on longer sequences "
-    "and "
-    "larger inputs together; here length and range are measured one by one, and the goal is length 1000.",
+    "and larger inputs together; here length and range are measured one by one, and the goal is length 1000.",
     "The learnable start of the cell is the constant term of a linear layer whose input is 0.",
     "The test at length 1000 has 50 rows, that at length 100 has 500.",
 };
@@ -189,9 +188,9 @@ const Task recurrent_arithmetic{
     .source = "Trask et al. 2018; Madsen, Johansen: Neural Arithmetic Units, ICLR 2020; Hoedt et al., ICML 2021",
     .settings =
         "Ten inputs at each of ten steps, uniform in [1,2). a and b are the sums of two inputs each, one of them "
-        "shared, "
-        "over all steps; the target is a+b, a-b or a*b. A recurrent cell of 12 inputs and 2 outputs with a learnable "
-        "start, then a layer to 1 output; Adam 1e-3, batch 128. Tested on 100 and 1000 steps, and on inputs in [2,6).",
+        "shared, over all steps; the target is a+b, a-b or a*b. A recurrent cell of 12 inputs and 2 outputs with a "
+        "learnable start, then a layer to 1 output; Adam 1e-3, batch 128. Tested on 100 and 1000 steps, and on inputs "
+        "in [2,6).",
     .differences = differences,
     .presets = presets,
     .checks = checks,

@@ -396,11 +396,10 @@ constexpr Check checks[] = {
 };
 constexpr std::string_view differences[] = {
     "The solver is the classic Runge-Kutta method of fourth order with steps of 0.466 instead of Euler's with steps of "
-    "1, "
-    "whose own error is larger than the published ones: with it the true equations have an MSE of 1.08.",
+    "1, whose own error is larger than the published ones: with it the true equations have an MSE of 1.08.",
     "Training follows the curves from each point to the next instead of from the first to the last, so that an error "
-    "in "
-    "one interval does not spoil the others; the MSE that is shown, and the last fit, are those of the whole curves.",
+    "in one interval does not spoil the others; the MSE that is shown, and the last fit, are those of the "
+    "whole curves.",
     "A run is the best of four starts by its training error. Instead of L-BFGS, Levenberg and Marquardt's method "
     "polishes it; then units that the rest can do without are set to 0, each unit is tried as a single column, and "
     "single parameters are set to 0.",
@@ -453,10 +452,8 @@ const Task sir_discovery{
     .source = "Heim, Pevny, Smidl: Neural Power Units, NeurIPS 2020",
     .settings =
         "dS/dt = -q + 0.01*R, dI/dt = q - 0.05*I, dR/dt = 0.05*I - 0.01*R, q = 0.06*I^0.5*S^0.5, from (100, 0.01, 0), "
-        "at 40 "
-        "times from 0 to 200. dU/dt = linear(RealNPU(U)); start values a fifth of Glorot's; RMSProp 0.005, MSE over "
-        "all "
-        "points and an L1 penalty.",
+        "at 40 times from 0 to 200. dU/dt = linear(RealNPU(U)); start values a fifth of Glorot's; RMSProp 0.005, MSE "
+        "over all points and an L1 penalty.",
     .differences = differences,
     .presets = presets,
     .checks = checks,

@@ -198,7 +198,7 @@ TEST(ModelFile, ColumnsMustFitTheInputs) {
             "m.json: \"columns\" should contain only text.");
 }
 
-// Disabled until parse_model refuses them; evaluate() needs names that are all different.
+// evaluate() needs names that are all different.
 TEST(ModelFile, ColumnsMustDiffer) { error_of(file_of(nau_layer("[[1],[1]]"), R"("columns":["a","a"],)")); }
 
 // ---- options that the parameters tell ------------------------------------------------------------------------------
