@@ -191,6 +191,7 @@ std::vector<Arm> simple() {
   Setting setting = standard;
   setting.name = "simple";
   setting.shape.inputs = 4;
+  setting.shape.simple = true;
   std::vector<Arm> arms;
   for (const char* model : {"NMU", "NALU", "NAC*"}) {
     arms.push_back(arm_of(model, Multiply, setting, 200000));
@@ -252,16 +253,15 @@ constexpr std::string_view differences[] = {
     "Random numbers are the task's own (xoshiro), so single runs are not those of the paper; rates are comparable.",
     "Training targets are summed in float, an error of about 1e-7 of the target; validation and test rows in double.",
     "The standard thresholds are the published constants, whose almost right model has subsets that are one element "
-    "too "
-    "wide; other settings simulate the same construction. With the subsets of the data (exclusive) the standard ones "
-    "would be 1.604e-5 for +, 0.1606 for x, 5.78e-12 for / and 1.010e-8 for the root.",
+    "too wide; other settings simulate the same construction. With the subsets of the data (exclusive) the standard "
+    "ones would be 1.604e-5 for +, 0.1606 for x, 5.78e-12 for / and 1.010e-8 for the root.",
     "The preset product ends a run after 2,000,000 iterations once it is solved at three logged rows in a row.",
 };
 
 }  // namespace
 
 Subsets subsets_of(const SubsetShape& shape, std::uint32_t seed) {
-  if (shape.inputs == 4) return {0, 4, 0, 2};  // the simple task has its own
+  if (shape.simple) return {0, shape.inputs, 0, shape.inputs / 2};
   const int size = static_cast<int>(shape.ratio * shape.inputs), both = static_cast<int>(shape.overlap * size);
   const int used = 2 * size - both;
   const int offset = static_cast<int>(
@@ -276,7 +276,7 @@ static double simulate_threshold(SubsetOperation operation, const Range& test, c
   // Where they stand does not matter.
   const int first = std::min(s.a_first, s.b_first);
   s = {s.a_first - first, s.a_end - first, s.b_first - first, s.b_end - first};
-  if (subsets == ThresholdSubsets::AsPublished && shape.inputs != 4) {
+  if (subsets == ThresholdSubsets::AsPublished && !shape.simple) {
     // The published script's ends are inclusive: both subsets, and what they share, are one element longer.
     s.a_end += 1;
     s.b_end += 1;
@@ -302,12 +302,12 @@ static double simulate_threshold(SubsetOperation operation, const Range& test, c
 double arithmetic_dataset_threshold(SubsetOperation operation, const Range& test, const SubsetShape& shape,
                                     ThresholdSubsets subsets, double epsilon) {
   static std::mutex mutex;
-  static std::map<std::tuple<SubsetOperation, double, double, double, int, double, double, ThresholdSubsets, double>,
-                  double>
+  static std::map<
+      std::tuple<SubsetOperation, double, double, double, int, double, double, bool, ThresholdSubsets, double>, double>
       known;
   const std::lock_guard lock(mutex);
   double& value = known[{operation, test.lo, test.hi, test.second ? test.second->lo : test.lo, shape.inputs,
-                         shape.ratio, shape.overlap, subsets, epsilon}];
+                         shape.ratio, shape.overlap, shape.simple, subsets, epsilon}];
   if (value == 0) value = simulate_threshold(operation, test, shape, subsets, epsilon);
   return value;
 }
@@ -319,10 +319,9 @@ const Task arithmetic_dataset{
     .source = "Madsen, Johansen: Neural Arithmetic Units, ICLR 2020",
     .settings =
         "x has 100 inputs, uniform in [1,2), tested in [2,6). a and b are the sums of two runs of 25 neighbours that "
-        "share "
-        "12, at an offset drawn once per seed; the target is a+b, a-b, a*b, a/b, a^2 or sqrt(a). Layers 100 to 2 to 1, "
-        "Adam 1e-3, batch 128, regularisers with a ramp. Success: test error below the almost right model's at the row "
-        "with the smallest validation error.",
+        "share 12, at an offset drawn once per seed; the target is a+b, a-b, a*b, a/b, a^2 or sqrt(a). Layers 100 to 2 "
+        "to 1, Adam 1e-3, batch 128, regularisers with a ramp. Success: test error below the almost right model's at "
+        "the row with the smallest validation error.",
     .differences = differences,
     .presets = presets,
     .checks = checks,
