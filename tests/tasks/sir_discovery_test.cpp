@@ -7,6 +7,7 @@
 namespace nalm {
 namespace {
 
+// tests/tasks/reference_values.py prints these states.
 TEST(SirDiscovery, TheTrajectoryIsTheReference) {
   const auto states = sir_trajectory({});
   ASSERT_EQ(states.size(), 40u);
