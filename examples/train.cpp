@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "nalm/model.hpp"
 #include "nalm/train.hpp"
 
 // Any function of run and iteration will do; this one is a multiplicative hash.

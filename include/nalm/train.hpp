@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "nalm/model.hpp"
 #include "nalm/recipe.hpp"
+#include "nalm/stack.hpp"
 
 namespace nalm {
 

@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/write_file.hpp"
-#include "model/options.hpp"
+#include "modules/options.hpp"
 #include "nalm/model.hpp"
 
 namespace nalm {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "nalm/model.hpp"
 #include "tasks/task.hpp"
 
 namespace nalm {

@@ -16,6 +16,7 @@
 
 #include "base/aligned.hpp"
 #include "modules/registry.hpp"
+#include "nalm/model.hpp"
 #include "train/start_values.hpp"
 
 namespace nalm {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/aligned.hpp"
+#include "nalm/model.hpp"
 #include "train/bundle.hpp"
 #include "train/start_values.hpp"
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "nalm/model.hpp"
 #include "train/bundle.hpp"
 
 namespace nalm {

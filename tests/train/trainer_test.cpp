@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "base/random.hpp"
+#include "nalm/model.hpp"
 #include "nalm/train.hpp"
 
 namespace nalm {

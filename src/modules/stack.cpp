@@ -1,10 +1,11 @@
+#include "nalm/stack.hpp"
+
 #include <charconv>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "model/options.hpp"
-#include "nalm/model.hpp"
+#include "modules/options.hpp"
 
 namespace nalm {
 

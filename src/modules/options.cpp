@@ -1,4 +1,4 @@
-#include "model/options.hpp"
+#include "modules/options.hpp"
 
 #include <charconv>
 
