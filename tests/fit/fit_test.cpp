@@ -251,7 +251,8 @@ TEST(Fit, StopsInTheMiddleWithTheBestSoFar) {
 TEST(Fit, KeepsToItsTimeLimit) {
   const Fit fit = fitted(noisy_hypotenuse(), {.time_limit = 1e-9});
   EXPECT_TRUE(fit.cut);
-  EXPECT_LT(fit.seconds, 1);
+  EXPECT_LT(fit.restarts,
+            fit_of_noisy_hypotenuse().restarts / 10);  // no clock: how busy the machine is does not matter
 }
 
 TEST(Fit, ReportsProgressThatGrows) {
