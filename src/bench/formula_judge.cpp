@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <set>
 
 #include "base/random.hpp"
+#include "numeric/levenberg_marquardt.hpp"
 
 namespace nalm {
 namespace {
@@ -32,63 +32,23 @@ void collect_rooted(const Expression& e, bool under_root, std::set<std::string>&
   for (const Expression& operand : e.operands()) collect_rooted(operand, under_root, names);
 }
 
-// A number of the found formula that was estimated.
-struct Parameter {
-  double start = 0;
-  std::vector<std::size_t> constants;  // those it may be: indices of the constants with this value
-};
-
 // The found formula with its estimated numbers as further variables.
 struct FreeFormula {
-  Expression expression;
-  std::vector<Parameter> parameters;
-  std::vector<std::string> names;  // columns, then parameters
+  const Expression& expression;
+  std::vector<std::size_t> constants;  // which of the fit's constants have a place in it
+  std::vector<std::string> names;      // columns, then the places of the constants
+  std::vector<double> start;
 };
 
-bool close(double a, double b) { return std::abs(a - b) <= 1e-12 * std::abs(b); }
-
-// Numbers are recognised by their value: nothing else ties Candidate::constants to places in the formula. In a - 2*b
-// the constant is -2.
-Expression with_parameters(const Expression& e, std::span<const FitConstant> constants, FreeFormula& free) {
-  if (e.kind() == Kind::Constant) {
-    for (const double sign : {1.0, -1.0}) {
-      Parameter parameter{sign * e.constant(), {}};
-      for (std::size_t k = 0; k < constants.size(); ++k)
-        if (constants[k].value != 0 && close(parameter.start, constants[k].value)) parameter.constants.push_back(k);
-      if (parameter.constants.empty()) continue;
-      // No column has a space in front.
-      const Expression variable = Expression::variable(fmt::format(" {}", free.parameters.size()));
-      free.names.push_back(variable.name());
-      free.parameters.push_back(std::move(parameter));
-      return sign > 0 ? variable : -variable;
-    }
-    return e;
+FreeFormula set_free(const Candidate& found, const std::vector<std::string>& columns) {
+  FreeFormula free{found.open_formula, {}, columns, {}};
+  for (std::size_t k = 0; k < found.constants.size(); ++k) {
+    if (found.constants[k].slot.empty()) continue;
+    free.constants.push_back(k);
+    free.names.push_back(found.constants[k].slot);
+    free.start.push_back(found.constants[k].value);
   }
-  std::vector<Expression> operands;
-  for (const Expression& operand : e.operands()) {
-    const bool exponent = e.kind() == Kind::Power && operands.size() == 1;
-    operands.push_back(exponent ? operand : with_parameters(operand, constants, free));
-  }
-  switch (e.kind()) {
-    case Kind::Negate:
-      return -operands[0];
-    case Kind::Add:
-      return operands[0] + operands[1];
-    case Kind::Subtract:
-      return operands[0] - operands[1];
-    case Kind::Multiply:
-      return operands[0] * operands[1];
-    case Kind::Divide:
-      return operands[0] / operands[1];
-    case Kind::Power:
-      return pow(operands[0], operands[1]);
-    case Kind::Call:
-      return Expression::call(e.name(), std::move(operands));
-    case Kind::Constant:
-    case Kind::Variable:
-      break;
-  }
-  return e;
+  return free;
 }
 
 // (f - truth)/reference at every point; infinite where f is not finite.
@@ -111,82 +71,34 @@ double largest(std::span<const double> errors) {
   return result;
 }
 
-// Solves a x = b for a symmetric positive definite matrix by Cholesky's decomposition; empty if it is not.
-std::optional<std::vector<double>> solve(std::vector<double> a, std::vector<double> b) {
-  const std::size_t n = b.size();
-  for (std::size_t j = 0; j < n; ++j) {
-    for (std::size_t i = j; i < n; ++i) {
-      double sum = a[i * n + j];
-      for (std::size_t k = 0; k < j; ++k) sum -= a[i * n + k] * a[j * n + k];
-      if (i == j && !(sum > 0)) return std::nullopt;
-      a[i * n + j] = i == j ? std::sqrt(sum) : sum / a[j * n + j];
-    }
-  }
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t k = 0; k < i; ++k) b[i] -= a[i * n + k] * b[k];
-    b[i] /= a[i * n + i];
-  }
-  for (std::size_t i = n; i-- > 0;) {
-    for (std::size_t k = i + 1; k < n; ++k) b[i] -= a[k * n + i] * b[k];
-    b[i] /= a[i * n + i];
-  }
-  return b;
-}
-
-// Least squares over the parameters, Levenberg-Marquardt with numerical derivatives. Parameters are in units of their
-// start values. Errors are compressed to less than 1: one point beside a pole would otherwise outweigh all others.
-std::vector<double> fit_parameters(const FreeFormula& free, const JudgePoints& points, std::vector<double> values) {
-  const std::size_t n = values.size(), m = points.size();
-  const auto residuals = [&](const std::vector<double>& at) {
+// Least squares over the constants, with numerical derivatives. Errors are compressed to less than 1: one point beside
+// a pole would otherwise outweigh all others.
+std::vector<double> fit_constants(const FreeFormula& free, const JudgePoints& points, std::vector<double> values) {
+  const auto errors_at = [&](const std::vector<double>& at) {
     std::vector<double> errors = errors_of(free.expression, free.names, points, at);
     for (double& error : errors) error = std::isfinite(error) ? error / (1 + std::abs(error)) : 1.0;
     return errors;
   };
-  const auto sum_of_squares = [](const std::vector<double>& r) {
-    double sum = 0;
-    for (const double v : r) sum += v * v;
-    return sum;
-  };
-  std::vector<double> current = residuals(values);
-  double cost = sum_of_squares(current), damping = 1e-3;
-  for (int step = 0; step < 100 && cost > 1e-20 * static_cast<double>(m) && damping < 1e8; ++step) {
-    std::vector<double> slopes(n * m);
-    for (std::size_t j = 0; j < n; ++j) {
-      const double unit = std::abs(free.parameters[j].start), h = 1e-5;
-      std::vector<double> moved = values;
-      moved[j] = values[j] + h * unit;
-      const std::vector<double> above = residuals(moved);
-      moved[j] = values[j] - h * unit;
-      const std::vector<double> below = residuals(moved);
-      for (std::size_t k = 0; k < m; ++k) slopes[j * m + k] = (above[k] - below[k]) / (2 * h);
-    }
-    std::vector<double> matrix(n * n), right(n);
-    for (std::size_t i = 0; i < n; ++i) {
-      for (std::size_t k = 0; k < m; ++k) right[i] -= slopes[i * m + k] * current[k];
-      for (std::size_t j = 0; j < n; ++j)
-        for (std::size_t k = 0; k < m; ++k) matrix[i * n + j] += slopes[i * m + k] * slopes[j * m + k];
-    }
-    bool better = false;
-    while (!better && damping < 1e8) {
-      std::vector<double> damped = matrix;
-      // The small addition keeps numbers near their start if the values leave them open, as the twos in 2*a/(2*b).
-      for (std::size_t i = 0; i < n; ++i) damped[i * n + i] += damping * matrix[i * n + i] + 1e-12;
-      if (const std::optional<std::vector<double>> change = solve(std::move(damped), right)) {
-        std::vector<double> moved = values;
-        for (std::size_t j = 0; j < n; ++j) moved[j] += (*change)[j] * std::abs(free.parameters[j].start);
-        std::vector<double> there = residuals(moved);
-        const double new_cost = sum_of_squares(there);
-        if (new_cost < cost) {
-          better = true;
-          values = std::move(moved);
-          current = std::move(there);
-          cost = new_cost;
+  const numeric::LeastSquaresProblem problem{
+      [&](const std::vector<numeric::Vector>& trials) {
+        const std::vector<double> errors = errors_at(trials[0]);
+        return numeric::Vector{numeric::dot(errors, errors) / static_cast<double>(points.size())};
+      },
+      [&](const numeric::Vector& at, numeric::Vector& errors, numeric::Matrix& slopes) {
+        errors = errors_at(at);
+        slopes = numeric::Matrix(points.size(), at.size());
+        for (std::size_t j = 0; j < at.size(); ++j) {
+          const double step = 1e-5 * std::abs(free.start[j]);
+          std::vector<double> moved = at;
+          moved[j] = at[j] + step;
+          const std::vector<double> above = errors_at(moved);
+          moved[j] = at[j] - step;
+          const std::vector<double> below = errors_at(moved);
+          for (std::size_t k = 0; k < points.size(); ++k) slopes(k, j) = (above[k] - below[k]) / (2 * step);
         }
-      }
-      damping = better ? std::max(damping / 10, 1e-15) : damping * 10;
-    }
-  }
-  return values;
+      }};
+  // The least damping keeps numbers near their start if the values leave them open, as the twos in 2*a/(2*b).
+  return numeric::minimise(problem, std::move(values), {.steps = 200, .good_enough = 1e-20}).parameters;
 }
 
 // A number of which the formula can do without: a term too many.
@@ -200,15 +112,12 @@ bool allows(const FitConstant& constant, double value) {
   return (value >= constant.low - slack && value <= constant.high + slack) || std::abs(value - constant.value) <= slack;
 }
 
-// "another formula", and if a constant is not in the formula that too: then the fit's list of constants is to blame.
-// Factors of 1 are not written.
-std::string another_formula(const FreeFormula& free, std::span<const FitConstant> constants) {
+// "another formula", and if a constant has no place in the formula that too: it is an exponent, which stays as it is,
+// or the fit's list of constants is to blame.
+std::string another_formula(std::span<const FitConstant> constants) {
   for (std::size_t k = 0; k < constants.size(); ++k) {
-    const double size = std::abs(constants[k].value);
-    const bool used = std::any_of(free.parameters.begin(), free.parameters.end(), [&](const Parameter& parameter) {
-      return std::find(parameter.constants.begin(), parameter.constants.end(), k) != parameter.constants.end();
-    });
-    if (!used && size != 0 && size != 1) return fmt::format("another formula (constant {} is not in it)", k + 1);
+    if (constants[k].slot.empty() && constants[k].value != 0)
+      return fmt::format("another formula (constant {} is not in it)", k + 1);
   }
   return "another formula";
 }
@@ -252,46 +161,38 @@ JudgePoints judge_points(const FormulaCase& formula, double times_as_wide, int c
   return points;
 }
 
-FormulaVerdict judge_formula(const FormulaCase& truth, const Expression& found, std::span<const FitConstant> constants,
-                             bool noisy) {
+FormulaVerdict judge_formula(const FormulaCase& truth, const Candidate& found, bool noisy) {
   FormulaVerdict result;
   const JudgePoints wide = judge_points(truth, widening, point_count, point_seed);
   result.points = static_cast<int>(wide.size());
-  result.largest_error = largest(errors_of(found, wide.names, wide, {}));
+  result.largest_error = largest(errors_of(found.formula, wide.names, wide, {}));
   if (result.points < least_points)
     return verdict(result, Recovery::AnotherFormula, false,
                    fmt::format("cannot be judged: {} has a value at only {} of {} points", truth.name, result.points,
                                point_count));
   if (result.largest_error <= judge_tolerance) return verdict(result, Recovery::Exact, true, "exact");
 
-  FreeFormula free;
-  free.names = wide.names;
-  free.expression = with_parameters(found, constants, free);
-  const std::string another = another_formula(free, constants);
-  if (free.parameters.empty()) return verdict(result, Recovery::AnotherFormula, false, another);
-  std::vector<double> values;
-  for (const Parameter& parameter : free.parameters) values.push_back(parameter.start);
+  const FreeFormula free = set_free(found, wide.names);
+  const std::string another = another_formula(found.constants);
+  if (free.constants.empty()) return verdict(result, Recovery::AnotherFormula, false, another);
   // First where the found formula is close, then everywhere.
   constexpr int few = 300;
-  values = fit_parameters(free, judge_points(truth, 1, few, point_seed + 1), std::move(values));
+  std::vector<double> values = fit_constants(free, judge_points(truth, 1, few, point_seed + 1), free.start);
   JudgePoints both = judge_points(truth, 1, few, point_seed + 2);
   const JudgePoints outside = judge_points(truth, widening, few, point_seed + 3);
   both.inputs.insert(both.inputs.end(), outside.inputs.begin(), outside.inputs.end());
   both.truth.insert(both.truth.end(), outside.truth.begin(), outside.truth.end());
   both.reference.insert(both.reference.end(), outside.reference.begin(), outside.reference.end());
-  values = fit_parameters(free, both, std::move(values));
+  values = fit_constants(free, both, std::move(values));
   if (!(largest(errors_of(free.expression, free.names, wide, values)) <= judge_tolerance))
     return verdict(result, Recovery::AnotherFormula, false, another);
   for (std::size_t j = 0; j < values.size(); ++j)
     if (is_superfluous(free, wide, values, j))
       return verdict(result, Recovery::AnotherFormula, false, "another formula: it has a term too many");
-  for (std::size_t j = 0; j < values.size(); ++j) {
-    const std::vector<std::size_t>& candidates = free.parameters[j].constants;
-    if (std::none_of(candidates.begin(), candidates.end(),
-                     [&](std::size_t k) { return allows(constants[k], values[j]); }))
+  for (std::size_t j = 0; j < values.size(); ++j)
+    if (!allows(found.constants[free.constants[j]], values[j]))
       return verdict(result, Recovery::OutsideInterval, false,
-                     fmt::format("same formula, constant {} outside its interval", candidates.front() + 1));
-  }
+                     fmt::format("same formula, constant {} outside its interval", free.constants[j] + 1));
   if (!noisy)
     return verdict(result, Recovery::WithinIntervals, false,
                    fmt::format("same formula, but its constants are wrong by up to {:.1g}", result.largest_error));
@@ -301,8 +202,7 @@ FormulaVerdict judge_formula(const FormulaCase& truth, const Expression& found, 
 FormulaVerdict judge_fit(const FormulaCase& truth, const Fit& fit, bool noisy) {
   if (!fit.found || fit.candidates.empty() || fit.chosen >= fit.candidates.size())
     return verdict({}, Recovery::NoFormula, false, "no formula");
-  const Candidate& best = fit.best();
-  return judge_formula(truth, best.formula, best.constants, noisy);
+  return judge_formula(truth, fit.best(), noisy);
 }
 
 }  // namespace nalm

@@ -56,10 +56,9 @@ struct JudgePoints {
 // values, are left out.
 JudgePoints judge_points(const FormulaCase& formula, double widening, int count, std::uint64_t seed);
 
-// Judges one formula. `constants` are the numbers in it that were estimated, with their intervals; other numbers, and
-// exponents, stay as they are.
-FormulaVerdict judge_formula(const FormulaCase& truth, const Expression& found, std::span<const FitConstant> constants,
-                             bool noisy);
+// Judges one formula. Its constants are the numbers in it that were estimated, with their intervals and their places;
+// other numbers, and exponents, stay as they are.
+FormulaVerdict judge_formula(const FormulaCase& truth, const Candidate& found, bool noisy);
 
 // Judges the best candidate; a fit that does not believe it has found no formula.
 FormulaVerdict judge_fit(const FormulaCase& truth, const Fit& fit, bool noisy);

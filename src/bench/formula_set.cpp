@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/cells.hpp"
+#include "base/hash.hpp"
 #include "base/random.hpp"
 
 namespace nalm {
@@ -21,13 +22,6 @@ namespace {
 
 constexpr std::string_view header = "name,part,family,powers,target,formula,ranges,distractors,condition";
 constexpr std::string_view families[] = {"product", "sum", "quotient", "root", "polynomial", "comparison"};
-
-// FNV-1a.
-std::uint64_t hash(std::string_view text) {
-  std::uint64_t value = 0xcbf29ce484222325u;
-  for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return value;
-}
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -183,12 +177,12 @@ Result<std::vector<FormulaCase>> read_formula_set(std::string_view text, std::st
 
 std::string_view chosen_part(std::string_view name) {
   constexpr std::uint64_t seed = 2026;
-  return Xoshiro(seed ^ hash(name)).unit() < 1.0 / 3 ? "unseen" : "tune";
+  return Xoshiro(seed ^ hash_of(name)).unit() < 1.0 / 3 ? "unseen" : "tune";
 }
 
 std::uint64_t stream_seed(std::uint64_t seed, std::string_view formula, std::string_view column) {
   // Xoshiro's seeding spreads what is close together here.
-  return hash(fmt::format("{}/{}/{}", seed, formula, column));
+  return hash_of(fmt::format("{}/{}/{}", seed, formula, column));
 }
 
 Result<Table> make_table(const FormulaCase& formula, std::size_t rows, double noise, std::uint64_t seed) {

@@ -1,7 +1,6 @@
 #include "bench/intervals.hpp"
 
 #include <algorithm>
-#include <boost/math/distributions/students_t.hpp>
 #include <boost/math/special_functions/digamma.hpp>
 #include <boost/math/tools/minima.hpp>
 #include <boost/math/tools/toms748_solve.hpp>
@@ -11,6 +10,8 @@
 #include <numbers>
 #include <utility>
 #include <vector>
+
+#include "numeric/student.hpp"
 
 namespace nalm {
 
@@ -23,10 +24,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNotDefined = std::numeric_limits<double>::quiet_NaN();
 constexpr double kNormalQuantile = 1.959963984540054;                 // of 0.975
 constexpr double kDevianceLimit = kNormalQuantile * kNormalQuantile;  // 3.841459
-
-double student_quantile(double degrees_of_freedom) {
-  return boost::math::quantile(boost::math::students_t_distribution<double, InDouble>(degrees_of_freedom), 0.975);
-}
 
 double mean_of(std::span<const double> values) {
   double sum = 0;
@@ -50,7 +47,7 @@ Estimate student(std::span<const double> values, double lowest, double highest) 
   const double n = static_cast<double>(values.size());
   const double mean = all_equal(values) ? values.front() : mean_of(values);
   if (values.size() == 1) return {mean, kNotDefined, kNotDefined};
-  const double half_width = student_quantile(n - 1) * deviation_of(values, mean) / std::sqrt(n);
+  const double half_width = numeric::student_quantile(0.975, n - 1) * deviation_of(values, mean) / std::sqrt(n);
   return {mean, std::max(lowest, mean - half_width), std::min(highest, mean + half_width)};
 }
 
@@ -122,7 +119,7 @@ double log_beta(double a, double b) {
 
 // How far twice the log-likelihood may fall. For the mean of a normal distribution this is exactly Student's interval.
 double deviance_limit(std::size_t values) {
-  const double n = static_cast<double>(values), t = student_quantile(n - 1);
+  const double n = static_cast<double>(values), t = numeric::student_quantile(0.975, n - 1);
   return n * std::log1p(t * t / (n - 1));
 }
 

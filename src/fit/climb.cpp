@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <string>
+
+#include "fit/form_algebra.hpp"
 
 namespace nalm::fitting {
 
@@ -113,52 +116,50 @@ bool uses(const Form& form, std::size_t column) {
   return false;
 }
 
-}  // namespace
-
-bool Judge::measure(Form& form, double& mse, double& length, int steps) const {
-  if (!normalise(form, data.negative)) return false;
-  if (static_cast<std::size_t>(free_count(form)) + 1 > rows.size() / 2) return false;
-  for (const std::string& name : use) {
-    const auto column = std::find(data.columns.begin(), data.columns.end(), name) - data.columns.begin();
-    if (!uses(form, static_cast<std::size_t>(column))) return false;
+// Goes on with the shortest description among these, if it is shorter by more than the margin. False if none is, or
+// there is no time left to look.
+bool take_best(const Judge& judge, std::vector<Form> changed, int steps, double margin,
+               const std::function<bool()>& stop, Scored& scored) {
+  Scored best{{}, 0, scored.length};
+  for (Form& form : changed) {
+    if (stop && stop()) return false;
+    std::optional<Scored> other = judge.measure(std::move(form), steps);
+    if (other && other->length < best.length - margin) best = std::move(*other);
   }
-  Refit result;
-  if (!refit(form, data, rows, steps, result)) return false;
-  mse = result.mse;
-  length = description_length(form, mse, rows.size());
+  if (!(best.length < scored.length)) return false;
+  scored = std::move(best);
   return true;
 }
 
-void prune(const Judge& judge, Form& form, double& mse, double& length) {
-  for (;;) {
-    Form best;
-    double best_mse = 0, best_length = length;
-    for (Form& other : with_a_term_less(form)) {
-      double other_mse = 0, other_length = 0;
-      if (!judge.measure(other, other_mse, other_length, 6) || !(other_length < best_length)) continue;
-      best = std::move(other), best_mse = other_mse, best_length = other_length;
-    }
-    if (!(best_length < length)) return;
-    form = std::move(best), mse = best_mse, length = best_length;
+}  // namespace
+
+std::optional<Scored> Judge::measure(Form form, int steps) const {
+  if (!normalise(form, data.negative)) return std::nullopt;
+  if (static_cast<std::size_t>(free_count(form)) + 1 > rows.size() / 2) return std::nullopt;
+  for (const std::string& name : use) {
+    const auto column = std::find(data.columns.begin(), data.columns.end(), name) - data.columns.begin();
+    if (!uses(form, static_cast<std::size_t>(column))) return std::nullopt;
+  }
+  const std::optional<Refit> fitted = refit(form, data, rows, steps);
+  if (!fitted) return std::nullopt;
+  const double length = description_length(form, fitted->mse, rows.size());
+  return Scored{std::move(form), fitted->mse, length};
+}
+
+void prune(const Judge& judge, Scored& scored) {
+  while (take_best(judge, with_a_term_less(scored.form), 6, 0, nullptr, scored)) {
   }
 }
 
-void climb(const Judge& judge, Form& form, double& mse, double& length, const std::function<bool()>& stop) {
-  std::set<std::string> seen{key_of(form)};
+void climb(const Judge& judge, Scored& scored, const std::function<bool()>& stop) {
+  std::set<std::string> seen{key_of(scored.form)};
   for (int k = 0; k < most_climbs; ++k) {
-    Form best;
-    double best_mse = 0, best_length = length;
-    for (Form& other : Changes(form, judge).all()) {
-      if (stop && stop()) return;
-      Form tidy = other;
-      if (!normalise(tidy, judge.data.negative) || !seen.insert(key_of(tidy)).second) continue;
-      double other_mse = 0, other_length = 0;
-      if (!judge.measure(tidy, other_mse, other_length, 8) || !(other_length < best_length - 0.01)) continue;
-      best = std::move(tidy), best_mse = other_mse, best_length = other_length;
+    std::vector<Form> unseen;
+    for (Form& form : Changes(scored.form, judge).all()) {
+      if (normalise(form, judge.data.negative) && seen.insert(key_of(form)).second) unseen.push_back(std::move(form));
     }
-    if (!(best_length < length)) return;
-    form = std::move(best), mse = best_mse, length = best_length;
-    prune(judge, form, mse, length);
+    if (!take_best(judge, std::move(unseen), 8, 0.01, stop, scored)) return;
+    prune(judge, scored);
   }
 }
 

@@ -10,7 +10,7 @@
 #include <limits>
 #include <optional>
 
-#include "fit/linear_algebra.hpp"
+#include "numeric/levenberg_marquardt.hpp"
 
 namespace nalm {
 namespace {
@@ -22,7 +22,8 @@ constexpr int starts = 4;          // per run; the best of them goes on
 constexpr int outputs = 3 * (sir_points - 1);
 constexpr std::array<char, 3> letters{'S', 'I', 'R'};
 
-using Vector = fitting::Vector;
+using numeric::Matrix;
+using numeric::Vector;
 
 // How the curves are followed.
 enum class Course {
@@ -93,64 +94,55 @@ class Errors {
 
 // Over all points, the first included, whose error is 0.
 double mse_of(const Vector& errors) {
-  const double sum = fitting::dot(errors, errors) / (3.0 * sir_points);
+  const double sum = numeric::dot(errors, errors) / (3.0 * sir_points);
   return std::isfinite(sum) ? sum : std::numeric_limits<double>::infinity();
 }
 
-// Levenberg and Marquardt, with slopes by differences: as many forward passes as there are parameters, in lanes, are
-// cheaper than as many backward passes as there are points.
+// Least squares over the free parameters, with slopes by differences: as many forward passes as there are parameters,
+// in lanes, are cheaper than as many backward passes as there are points.
 double polish(Errors& errors, Vector& parameters, const std::vector<bool>& free, int iterations,
               const std::atomic<bool>* stop) {
   std::vector<std::size_t> which;
-  for (std::size_t k = 0; k < parameters.size(); ++k)
-    if (free[k]) which.push_back(k);
-  Vector now = errors.of({parameters}).front();
-  double mse = mse_of(now), damping = 1e-3;
-  for (int round = 0; round < iterations && std::isfinite(mse) && mse > 1e-12; ++round) {
-    if (stop && *stop) break;
-    std::vector<Vector> moved;
-    Vector steps;
-    for (const std::size_t k : which) {
-      steps.push_back(1e-6 * std::max(std::fabs(parameters[k]), 1e-2));
-      moved.push_back(parameters);
-      moved.back()[k] += steps.back();
-    }
-    const std::vector<Vector> shifted = errors.of(moved);
-    fitting::Matrix slopes(outputs, which.size());
-    Vector scale(which.size(), 1.0), rest(outputs);
-    for (std::size_t c = 0; c < which.size(); ++c) {
-      for (std::size_t r = 0; r < outputs; ++r) slopes(r, c) = (shifted[c][r] - now[r]) / steps[c];
-      const double size = std::sqrt(fitting::dot(slopes.column(c), slopes.column(c), outputs));
-      if (!std::isfinite(size)) return mse;
-      // Marquardt's scaling: damping means the same for every parameter.
-      if (size > 0) scale[c] = size;
-      for (std::size_t r = 0; r < outputs; ++r) slopes(r, c) /= scale[c];
-    }
-    for (std::size_t r = 0; r < outputs; ++r) rest[r] = -now[r];
-    // Several dampings at once: they share the lanes.
-    std::vector<Vector> trials;
-    const double dampings[] = {damping * 0.1, damping, damping * 10, damping * 1000};
-    for (const double d : dampings) {
-      const Vector step = fitting::damped_least_squares(slopes, rest, d);
-      trials.push_back(parameters);
-      for (std::size_t c = 0; c < which.size(); ++c) trials.back()[which[c]] += step[c] / scale[c];
-    }
-    const std::vector<Vector> tried = errors.of(trials);
-    std::size_t best = 0;
-    for (std::size_t k = 1; k < tried.size(); ++k)
-      if (mse_of(tried[k]) < mse_of(tried[best])) best = k;
-    const double next = mse_of(tried[best]);
-    if (!(next < mse)) {
-      damping *= 1e4;
-      if (damping > 1e8) break;
-      continue;
-    }
-    const double gain = (mse - next) / mse;
-    mse = next, now = tried[best], parameters = trials[best];
-    damping = std::max(dampings[best], 1e-12);
-    if (gain < 1e-5) break;
+  Vector start;
+  for (std::size_t k = 0; k < parameters.size(); ++k) {
+    if (free[k]) which.push_back(k), start.push_back(parameters[k]);
   }
-  return mse;
+  const auto with = [&](const Vector& values) {
+    Vector all = parameters;
+    for (std::size_t c = 0; c < which.size(); ++c) all[which[c]] = values[c];
+    return all;
+  };
+  const numeric::LeastSquaresProblem problem{[&](const std::vector<Vector>& trials) {
+                                               std::vector<Vector> all;
+                                               for (const Vector& values : trials) all.push_back(with(values));
+                                               Vector result;
+                                               for (const Vector& e : errors.of(all)) result.push_back(mse_of(e));
+                                               return result;
+                                             },
+                                             [&](const Vector& values, Vector& residuals, Matrix& slopes) {
+                                               std::vector<Vector> moved{with(values)};
+                                               Vector steps;
+                                               for (std::size_t c = 0; c < which.size(); ++c) {
+                                                 steps.push_back(1e-6 * std::max(std::fabs(values[c]), 1e-2));
+                                                 moved.push_back(moved[0]);
+                                                 moved.back()[which[c]] += steps.back();
+                                               }
+                                               const std::vector<Vector> shifted = errors.of(moved);
+                                               residuals = shifted[0];
+                                               slopes = Matrix(outputs, which.size());
+                                               for (std::size_t c = 0; c < which.size(); ++c)
+                                                 for (std::size_t r = 0; r < outputs; ++r)
+                                                   slopes(r, c) = (shifted[c + 1][r] - residuals[r]) / steps[c];
+                                             }};
+  // Several dampings at once: they share the lanes.
+  const numeric::Damping damping{.factors = {0.1, 1, 10, 1000}, .after_success = 1, .after_failure = 1e4};
+  const numeric::Minimum found = numeric::minimise(
+      problem, std::move(start),
+      {.steps = iterations, .good_enough = 1e-12, .least_gain = 1e-5, .damping = damping, .stop = [&] {
+         return stop && *stop;
+       }});
+  parameters = with(found.parameters);
+  return found.error;
 }
 
 // The position of a parameter: powers first, [input][unit], then three gates, then factors, [unit][output].

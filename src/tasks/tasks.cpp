@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/hash.hpp"
 #include "tasks/task.hpp"
 
 namespace nalm {
@@ -67,9 +68,7 @@ Result<const TaskPreset*> find_preset(const Task& task, std::string_view name) {
 }
 
 Xoshiro stream_of(std::string_view purpose, std::uint32_t seed) {
-  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
-  for (const char c : purpose) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return Xoshiro(hash ^ (static_cast<std::uint64_t>(seed) << 32 | seed));
+  return Xoshiro(hash_of(purpose) ^ (static_cast<std::uint64_t>(seed) << 32 | seed));
 }
 
 Stack stack_of(std::string_view text, int inputs) {

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sanitized.hpp"
@@ -24,14 +26,27 @@ FormulaCase truth_of(const std::string& formula, const std::string& ranges, cons
 // A constant with an interval of +- this share around its value.
 FitConstant about(double value, double share) {
   const double half = share * std::abs(value);
-  return {value, value, value - half, value + half, false};
+  return {value, value, value - half, value + half, false, ""};
 }
 
+// The constants are called c1, c2, ... in the formula.
 FormulaVerdict judge(const FormulaCase& truth, const std::string& found, const std::vector<FitConstant>& constants = {},
                      bool noisy = true) {
   const Result<Expression> parsed = parse_expression(found);
   EXPECT_TRUE(parsed.ok()) << found;
-  return judge_formula(truth, *parsed, constants, noisy);
+  const std::vector<std::string> used = variables(*parsed);
+  Candidate candidate;
+  candidate.open_formula = *parsed;
+  candidate.constants = constants;
+  std::vector<std::pair<std::string, double>> values;
+  for (std::size_t k = 0; k < constants.size(); ++k) {
+    const std::string name = "c" + std::to_string(k + 1);
+    if (std::find(used.begin(), used.end(), name) == used.end()) continue;
+    candidate.constants[k].slot = name;
+    values.push_back({name, constants[k].value});
+  }
+  candidate.formula = with_values(*parsed, values);
+  return judge_formula(truth, candidate, noisy);
 }
 
 TEST(FormulaJudge, AcceptsAnyWayToWriteTheFormula) {
@@ -61,12 +76,12 @@ TEST(FormulaJudge, LooksFarOutsideTheData) {
 
 TEST(FormulaJudge, OneConstantMayBeWrongWithinItsIntervalIfThereIsNoise) {
   const FormulaCase truth = truth_of("0.5*k*x^2", "k [1,5); x [-2,2)");
-  EXPECT_EQ(judge(truth, "0.503*k*x^2", {about(0.503, 0.01)}).words, "same formula, constants within their intervals");
-  EXPECT_TRUE(judge(truth, "0.503*k*x^2", {about(0.503, 0.01)}).recovered);
-  const FormulaVerdict outside = judge(truth, "0.503*k*x^2", {about(0.503, 0.001)});
+  EXPECT_EQ(judge(truth, "c1*k*x^2", {about(0.503, 0.01)}).words, "same formula, constants within their intervals");
+  EXPECT_TRUE(judge(truth, "c1*k*x^2", {about(0.503, 0.01)}).recovered);
+  const FormulaVerdict outside = judge(truth, "c1*k*x^2", {about(0.503, 0.001)});
   EXPECT_EQ(outside.words, "same formula, constant 1 outside its interval");
   EXPECT_FALSE(outside.recovered);
-  const FormulaVerdict clean = judge(truth, "0.503*k*x^2", {about(0.503, 0.01)}, false);
+  const FormulaVerdict clean = judge(truth, "c1*k*x^2", {about(0.503, 0.01)}, false);
   EXPECT_EQ(clean.words, "same formula, but its constants are wrong by up to 0.006");
   EXPECT_FALSE(clean.recovered);
 }
@@ -75,21 +90,29 @@ TEST(FormulaJudge, SeveralConstantsMayMoveAtOnce) {
   const FormulaCase truth = truth_of("3.2*s/(1.7 + s)", "s [0,5)");
   // Three constants for what two can say: 6.5/2.03 = 3.2 to 1e-3.
   const std::vector<FitConstant> wide{about(6.5, 0.05), about(3.6, 0.1), about(2.03, 0.05)};
-  EXPECT_EQ(judge(truth, "6.5*s/(3.6 + 2.03*s)", wide).words, "same formula, constants within their intervals");
+  EXPECT_EQ(judge(truth, "c1*s/(c2 + c3*s)", wide).words, "same formula, constants within their intervals");
   const std::vector<FitConstant> narrow{about(3.3, 0.05), about(1.9, 0.01)};
-  EXPECT_EQ(judge(truth, "3.3*s/(1.9 + s)", narrow).words, "same formula, constant 2 outside its interval");
+  EXPECT_EQ(judge(truth, "c1*s/(c2 + s)", narrow).words, "same formula, constant 2 outside its interval");
 }
 
 // Values three times as large as they should be everywhere: the way back is still found.
 TEST(FormulaJudge, ConstantsMayBeFarOff) {
   const FormulaCase truth = truth_of("(h/6)^3/E", "h [1,5); E [-5,-1)");
-  EXPECT_TRUE(judge(truth, "(h/4.2)^3/E", {about(4.2, 0.6)}).recovered);
+  EXPECT_TRUE(judge(truth, "(h/c1)^3/E", {about(4.2, 0.6)}).recovered);
 }
 
-TEST(FormulaJudge, ConstantsAreFoundUnderAMinus) {
+TEST(FormulaJudge, ConstantsMayBeNegative) {
   const FormulaCase truth = truth_of("2.5*u - 0.75*v + 12", "u v [-2,2)");
   const std::vector<FitConstant> constants{about(2.49, 0.01), about(-0.752, 0.01), about(12.01, 0.01)};
-  EXPECT_TRUE(judge(truth, "2.49*u - 0.752*v + 12.01", constants).recovered);
+  EXPECT_TRUE(judge(truth, "c1*u + c2*v + c3", constants).recovered);
+}
+
+// a*b is printed, but what was found is a factor of about 1; and a 2 that is no constant is not taken for one.
+TEST(FormulaJudge, KnowsThePlaceOfAConstantWhateverItsValue) {
+  const FormulaCase truth = truth_of("1.02*a*b^2", "a b [1,5)");
+  EXPECT_EQ(judge(truth, "c1*a*b^2", {about(1, 0.03)}).words, "same formula, constants within their intervals");
+  const FormulaCase half = truth_of("a/(2.02*a + 3*b)", "a b [1,5)");
+  EXPECT_EQ(judge(half, "a/(2*a + c1*b)", {about(2, 0.9)}).words, "another formula");
 }
 
 TEST(FormulaJudge, SaysWhenAConstantIsNotInTheFormula) {
@@ -99,13 +122,13 @@ TEST(FormulaJudge, SaysWhenAConstantIsNotInTheFormula) {
 
 TEST(FormulaJudge, ExponentsAreNotFree) {
   const FormulaCase truth = truth_of("2*x^2", "x [1,5)");
-  EXPECT_EQ(judge(truth, "3*x^3", {about(3, 0.9)}).words, "another formula");
-  EXPECT_TRUE(judge(truth, "2.02*x^2", {about(2.02, 0.02)}).recovered);
+  EXPECT_EQ(judge(truth, "c1*x^3", {about(3, 0.9)}).words, "another formula");
+  EXPECT_TRUE(judge(truth, "c1*x^2", {about(2.02, 0.02)}).recovered);
 }
 
 TEST(FormulaJudge, ATermTooManyIsAnotherFormula) {
   const FormulaVerdict verdict =
-      judge(truth_of("a*b", "a b [1,5)", "c [1,5)"), "a*b + 0.002*c", {{0.002, 0.002, -0.001, 0.005, false}});
+      judge(truth_of("a*b", "a b [1,5)", "c [1,5)"), "a*b + c1*c", {{0.002, 0.002, -0.001, 0.005, false, ""}});
   EXPECT_EQ(verdict.words, "another formula: it has a term too many");
   EXPECT_FALSE(verdict.recovered);
 }
@@ -150,7 +173,9 @@ TEST(FormulaJudge, EveryFormulaOfTheSetIsItself) {
   ASSERT_TRUE(set.ok());
   for (std::size_t k = 0; k < set->size(); k += test::sanitized ? 10 : 1) {
     const FormulaCase& formula = (*set)[k];
-    const FormulaVerdict verdict = judge_formula(formula, formula.formula, {}, false);
+    Candidate itself;
+    itself.formula = formula.formula;
+    const FormulaVerdict verdict = judge_formula(formula, itself, false);
     EXPECT_EQ(verdict.words, "exact") << formula.name;
     EXPECT_GE(verdict.points, 1000) << formula.name;
   }

@@ -1,4 +1,4 @@
-#include "fit/linear_algebra.hpp"
+#include "numeric/linear_algebra.hpp"
 
 #include <cmath>
 
@@ -6,7 +6,7 @@
 #include <Eigen/Eigenvalues>
 #include <Eigen/QR>
 
-namespace nalm::fitting {
+namespace nalm::numeric {
 
 namespace {
 
@@ -39,6 +39,42 @@ bool all_finite(std::span<const double> values) {
   return true;
 }
 
+void take_away(Vector& v, const Vector& q) {
+  const double along = dot(q, v);
+  for (std::size_t k = 0; k < v.size(); ++k) v[k] -= along * q[k];
+}
+
+Vector residuals(const Matrix& A, const Vector& b, const Vector& x) {
+  Vector rest = b;
+  for (std::size_t c = 0; c < A.columns; ++c) {
+    for (std::size_t r = 0; r < A.rows; ++r) rest[r] -= x[c] * A(r, c);
+  }
+  return rest;
+}
+
+Vector normalise_columns(Matrix& A) {
+  Vector lengths(A.columns, 1.0);
+  for (std::size_t c = 0; c < A.columns; ++c) {
+    const double length = std::sqrt(dot(A.column(c), A.column(c), A.rows));
+    if (!(length > 0)) continue;
+    lengths[c] = length;
+    for (std::size_t r = 0; r < A.rows; ++r) A(r, c) /= length;
+  }
+  return lengths;
+}
+
+const Vector* Basis::add(Vector v) {
+  const double before = dot(v, v);
+  for (int pass = 0; pass < 2; ++pass) {  // once more for what rounding left
+    for (const Vector& q : vectors_) take_away(v, q);
+  }
+  const double length = std::sqrt(dot(v, v));
+  if (!(length * length > 1e-14 * before)) return nullptr;
+  for (double& x : v) x /= length;
+  vectors_.push_back(std::move(v));
+  return &vectors_.back();
+}
+
 Vector least_squares(const Matrix& A, const Vector& b) {
   const Eigen::ColPivHouseholderQR<Dense> qr(view(A));
   return plain(qr.solve(view(b)));
@@ -56,12 +92,12 @@ Vector uncertainties(const Matrix& A) {
   return plain(inverse.diagonal());
 }
 
-bool smallest_ratio(const Matrix& A, const Matrix& B, double& ratio, Vector& x) {
+std::optional<SmallestRatio> smallest_ratio(const Matrix& A, const Matrix& B) {
   const Eigen::GeneralizedSelfAdjointEigenSolver<Dense> solver(view(A), view(B));
-  if (solver.info() != Eigen::Success) return false;
-  ratio = solver.eigenvalues()(0);
-  x = plain(solver.eigenvectors().col(0));
-  return all_finite(x);
+  if (solver.info() != Eigen::Success) return std::nullopt;
+  SmallestRatio result{solver.eigenvalues()(0), plain(solver.eigenvectors().col(0))};
+  if (!all_finite(result.x)) return std::nullopt;
+  return result;
 }
 
-}  // namespace nalm::fitting
+}  // namespace nalm::numeric
