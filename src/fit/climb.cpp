@@ -51,9 +51,11 @@ class Changes {
       for (std::size_t t = 0; t < form_.sums[s].terms.size(); ++t) {
         change_powers([s, t](Form& f) -> PowerList& { return f.sums[s].terms[t].powers; });
       }
-      add_constant(s);
+      result_.push_back(form_);
+      result_.back().sums[s].terms.push_back({{0.1, true}, PowerList(judge_.data.inputs, 0.0)});
     }
-    add_offset();
+    result_.push_back(form_);
+    result_.back().products.push_back({{0.1 * judge_.data.y_scale, true}, PowerList(judge_.data.inputs, 0.0), {}});
     return std::move(result_);
   }
 
@@ -87,33 +89,16 @@ class Changes {
     }
   }
 
-  void add_constant(std::size_t s) {
-    Form other = form_;
-    other.sums[s].terms.push_back({{0.1, true}, PowerList(judge_.data.inputs, 0.0)});
-    result_.push_back(std::move(other));
-  }
-
-  void add_offset() {
-    Form other = form_;
-    other.products.push_back({{0.1 * judge_.data.y_scale, true}, PowerList(judge_.data.inputs, 0.0), {}});
-    result_.push_back(std::move(other));
-  }
-
   const Form& form_;
   const Judge& judge_;
   std::vector<Form> result_;
 };
 
 bool uses(const Form& form, std::size_t column) {
-  for (const Product& product : form.products) {
-    if (product.powers[column] != 0) return true;
-  }
-  for (const InnerSum& sum : form.sums) {
-    for (const Term& term : sum.terms) {
-      if (term.powers[column] != 0) return true;
-    }
-  }
-  return false;
+  const auto has_it = [column](const auto& part) { return part.powers[column] != 0; };
+  return std::any_of(form.products.begin(), form.products.end(), has_it) ||
+         std::any_of(form.sums.begin(), form.sums.end(),
+                     [&](const InnerSum& sum) { return std::any_of(sum.terms.begin(), sum.terms.end(), has_it); });
 }
 
 // Goes on with the shortest description among these, if it is shorter by more than the margin. False if none is, or
@@ -137,8 +122,7 @@ std::optional<Scored> Judge::measure(Form form, int steps) const {
   if (!normalise(form, data.negative)) return std::nullopt;
   if (static_cast<std::size_t>(free_count(form)) + 1 > rows.size() / 2) return std::nullopt;
   for (const std::string& name : use) {
-    const auto column = std::find(data.columns.begin(), data.columns.end(), name) - data.columns.begin();
-    if (!uses(form, static_cast<std::size_t>(column))) return std::nullopt;
+    if (!uses(form, data.position(name))) return std::nullopt;
   }
   const std::optional<Refit> fitted = refit(form, data, rows, steps);
   if (!fitted) return std::nullopt;

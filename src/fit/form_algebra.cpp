@@ -14,19 +14,26 @@ bool comes_before(const PowerList& a, const PowerList& b) {
   return std::lexicographical_compare(b.begin(), b.end(), a.begin(), a.end());
 }
 
+// Adds the numbers of neighbours that are equal but for these.
+template <class Part, class Equal>
+void merge_neighbours(std::vector<Part>& parts, Equal equal) {
+  std::vector<Part> merged;
+  for (Part& part : parts) {
+    if (!merged.empty() && equal(merged.back(), part)) {
+      merged.back().coefficient.value += part.coefficient.value;
+    } else {
+      merged.push_back(std::move(part));
+    }
+  }
+  std::erase_if(merged, [](const Part& part) { return part.coefficient.value == 0; });
+  parts = std::move(merged);
+}
+
 void merge_equal_terms(InnerSum& sum) {
   std::stable_sort(sum.terms.begin(), sum.terms.end(),
                    [](const Term& a, const Term& b) { return comes_before(a.powers, b.powers); });
-  std::vector<Term> merged;
-  for (Term& term : sum.terms) {
-    if (!merged.empty() && merged.back().powers == term.powers) {
-      merged.back().coefficient.value += term.coefficient.value;
-    } else {
-      merged.push_back(std::move(term));
-    }
-  }
-  std::erase_if(merged, [](const Term& t) { return t.coefficient.value == 0 || !std::isfinite(t.coefficient.value); });
-  sum.terms = std::move(merged);
+  merge_neighbours(sum.terms, [](const Term& a, const Term& b) { return a.powers == b.powers; });
+  std::erase_if(sum.terms, [](const Term& t) { return !std::isfinite(t.coefficient.value); });
 }
 
 // Takes a common monomial and a common number out of the sum, and multiplies every product that uses it accordingly.
@@ -112,9 +119,8 @@ void tidy_sums(Form& form) {
   for (std::size_t s = 0; s < form.sums.size(); ++s) {
     if (used[s]) order.push_back(s);
   }
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return key_of_sum(form.sums[a]) < key_of_sum(form.sums[b]);
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return key_of_sum(form.sums[a]) < key_of_sum(form.sums[b]); });
   std::vector<InnerSum> kept;
   std::vector<std::size_t> renamed(form.sums.size());
   for (const std::size_t s : order) {
@@ -139,16 +145,8 @@ void merge_equal_products(Form& form) {
     if (a.powers != b.powers) return comes_before(a.powers, b.powers);
     return key_of_product(form, a) > key_of_product(form, b);
   });
-  std::vector<Product> merged;
-  for (Product& product : form.products) {
-    if (!merged.empty() && merged.back().powers == product.powers && merged.back().sums == product.sums) {
-      merged.back().coefficient.value += product.coefficient.value;
-    } else {
-      merged.push_back(std::move(product));
-    }
-  }
-  std::erase_if(merged, [](const Product& p) { return p.coefficient.value == 0; });
-  form.products = std::move(merged);
+  merge_neighbours(form.products,
+                   [](const Product& a, const Product& b) { return a.powers == b.powers && a.sums == b.sums; });
   // The constant stands last.
   std::stable_partition(form.products.begin(), form.products.end(),
                         [](const Product& p) { return !is_constant(p.powers) || !p.sums.empty(); });

@@ -63,64 +63,37 @@ Model rounded(Model model) {
   return model;
 }
 
-// The last layer, a Linear:1 on top of what the others give, by least squares: numbers that are fitted, and numbers
-// that were rounded and stay.
-class LastLayer {
- public:
-  LastLayer(Matrix A, const Vector& y) : A_(std::move(A)), y_(y), values_(A_.columns, 0.0), free_(A_.columns, true) {
-    solve();
-  }
-
-  const Vector& values() const { return values_; }
-  double mse() const { return mse_; }
-  // Half of a 99 % interval.
-  double half_width(std::size_t k) const { return std::isfinite(half_widths_[k]) ? half_widths_[k] : 0; }
-
-  void fix(std::size_t k, double value) {
-    free_[k] = false;
-    values_[k] = value;
-    solve();
-  }
-  void release(std::size_t k) {
-    free_[k] = true;
-    solve();
-  }
-
- private:
-  void solve() {
-    Vector rest = y_;
-    Matrix part;
-    part.rows = A_.rows;
-    std::vector<std::size_t> which;
-    for (std::size_t k = 0; k < A_.columns; ++k) {
-      if (free_[k]) {
-        which.push_back(k);
-        part.values.insert(part.values.end(), A_.column(k), A_.column(k) + A_.rows);
-        ++part.columns;
-      } else {
-        for (std::size_t r = 0; r < A_.rows; ++r) rest[r] -= values_[k] * A_(r, k);
-      }
-    }
-    half_widths_.assign(A_.columns, 0.0);
-    const Vector found = which.empty() ? Vector() : least_squares(part, rest);
-    const Vector spread = which.empty() ? Vector() : uncertainties(part);
-    rest = residuals(part, rest, found);
-    const double n = static_cast<double>(A_.rows), squares = dot(rest, rest);
-    mse_ = squares / n;
-    const double variance = squares / std::max(1.0, n - static_cast<double>(which.size()));
-    const double reach = interval_reach(A_.rows, which.size());
-    for (std::size_t k = 0; k < which.size(); ++k) {
-      values_[which[k]] = found[k];
-      half_widths_[which[k]] = reach * std::sqrt(std::max(0.0, variance * spread[k]));
-    }
-  }
-
-  Matrix A_;
-  const Vector& y_;
-  Vector values_, half_widths_;
-  std::vector<bool> free_;
-  double mse_ = 0;
+// Least squares for some of the columns; the numbers of the others stay.
+struct Solution {
+  Vector values, half_widths;  // of 99 % intervals; 0 for what stays
+  double mse = 0;
 };
+
+Solution solve(const Matrix& A, const Vector& b, Vector values, const std::vector<bool>& free) {
+  Matrix part;
+  part.rows = A.rows;
+  Vector fixed = values;
+  std::vector<std::size_t> which;
+  for (std::size_t k = 0; k < A.columns; ++k) {
+    if (!free[k]) continue;
+    fixed[k] = 0;
+    which.push_back(k);
+    part.values.insert(part.values.end(), A.column(k), A.column(k) + A.rows);
+    ++part.columns;
+  }
+  Vector rest = residuals(A, b, fixed), found, spread;
+  if (!which.empty()) found = least_squares(part, rest), spread = uncertainties(part);
+  rest = residuals(part, rest, found);
+  const double n = static_cast<double>(A.rows), squares = dot(rest, rest);
+  const double variance = squares / std::max(1.0, n - static_cast<double>(which.size()));
+  Solution result{std::move(values), Vector(A.columns, 0.0), squares / n};
+  for (std::size_t k = 0; k < which.size(); ++k) {
+    const double half = interval_reach(A.rows, which.size()) * std::sqrt(std::max(0.0, variance * spread[k]));
+    result.values[which[k]] = found[k];
+    result.half_widths[which[k]] = std::isfinite(half) ? half : 0;
+  }
+  return result;
+}
 
 // A model whose last layer is fitted to the rows.
 struct Refitted {
@@ -144,28 +117,33 @@ Refitted refit_last_layer(Model model, const Subset& rows, double y_scale) {
     A(r, K) = 1;
   }
   if (!all_finite(A.values)) return result;
-  LastLayer last(std::move(A), rows.y);
-  if (!all_finite(last.values())) return result;
+  std::vector<bool> free(K + 1, true);
+  Solution last = solve(A, rows.y, Vector(K + 1, 0.0), free);
+  if (!all_finite(last.values)) return result;
   for (std::size_t k = 0; k <= K; ++k) {
-    const double value = last.values()[k], half = last.half_width(k);
+    const double value = last.values[k], half = last.half_widths[k];
     result.constants.push_back({value, value, value - half, value + half, false, slot_name(static_cast<int>(k))});
   }
-  const double unit = y_scale * y_scale, start = last.mse() / unit;
+  const double unit = y_scale * y_scale, start = last.mse / unit;
   for (std::size_t k = 0; k <= K; ++k) {
     // The constant term may vanish, too.
-    const double value = last.values()[k], size = k == K ? y_scale : std::fabs(value);
-    const double tolerance = std::max(last.half_width(k), 1e-9 * size);
+    const double value = last.values[k], size = k == K ? y_scale : std::fabs(value);
+    const double tolerance = std::max(last.half_widths[k], 1e-9 * size);
     const std::optional<SimpleNumber> simple =
         std::fabs(value) <= tolerance ? SimpleNumber{0, 0} : simple_number(value, tolerance);
     if (!simple) continue;
-    last.fix(k, simple->value);
-    result.constants[k].snapped = rise_of_errors(last.mse() / unit, start, n) < largest_rise;
-    if (!result.constants[k].snapped) last.release(k);
+    Vector values = last.values;
+    values[k] = simple->value;
+    free[k] = false;
+    const Solution other = solve(A, rows.y, std::move(values), free);
+    result.constants[k].snapped = rise_of_errors(other.mse / unit, start, n) < largest_rise;
+    free[k] = !result.constants[k].snapped;
+    if (!free[k]) last = other;
   }
-  for (std::size_t k = 0; k <= K; ++k) result.constants[k].value = last.values()[k];
-  model.layers.back().parameters = last.values();
+  for (std::size_t k = 0; k <= K; ++k) result.constants[k].value = last.values[k];
+  model.layers.back().parameters = last.values;
   result.model = std::move(model);
-  result.mse = last.mse() / unit;
+  result.mse = last.mse / unit;
   if (!std::isfinite(result.mse)) result.mse = std::numeric_limits<double>::infinity();
   return result;
 }

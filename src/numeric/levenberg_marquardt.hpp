@@ -9,7 +9,8 @@
 namespace nalm::numeric {
 
 struct LeastSquaresProblem {
-  // Something that grows with the sum of squares, for each of these vectors of parameters; infinite where there is none.
+  // Something that grows with the sum of squares, for each of these vectors of parameters; infinite where there is
+  // none.
   std::function<Vector(const std::vector<Vector>&)> errors;
   // Residuals, and their derivatives: one row per residual, one column per parameter.
   std::function<void(const Vector& parameters, Vector& residuals, Matrix& slopes)> linearise;

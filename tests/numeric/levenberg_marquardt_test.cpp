@@ -38,7 +38,8 @@ LeastSquaresProblem valley() {
 TEST(LevenbergMarquardt, SolvesMisra1aFromTheFarStart) {
   constexpr double y[] = {10.07, 14.73, 17.94, 23.93, 29.61, 35.18, 40.02,
                           44.82, 50.76, 55.05, 61.01, 66.40, 75.47, 81.78};
-  constexpr double x[] = {77.6, 114.9, 141.1, 190.8, 239.9, 289.0, 332.8, 378.4, 434.8, 477.3, 536.8, 593.1, 689.1, 760.0};
+  constexpr double x[] = {77.6,  114.9, 141.1, 190.8, 239.9, 289.0, 332.8,
+                          378.4, 434.8, 477.3, 536.8, 593.1, 689.1, 760.0};
   const auto residuals = [=](const Vector& b, Vector& r, Matrix& J) {
     r.assign(14, 0.0);
     J = Matrix(14, 2);
@@ -58,8 +59,7 @@ TEST(LevenbergMarquardt, SolvesMisra1aFromTheFarStart) {
 
 TEST(LevenbergMarquardt, FollowsRosenbrocksValley) {
   for (const std::vector<double>& factors : {std::vector<double>{1}, {0.1, 1, 10}}) {
-    const Minimum found =
-        minimise(valley(), {-1.2, 1}, {.good_enough = 1e-24, .damping = {.factors = factors}});
+    const Minimum found = minimise(valley(), {-1.2, 1}, {.good_enough = 1e-24, .damping = {.factors = factors}});
     EXPECT_NEAR(found.parameters[0], 1, 1e-10);
     EXPECT_NEAR(found.parameters[1], 1, 1e-10);
     EXPECT_LE(found.error, 1e-24);
@@ -74,7 +74,9 @@ TEST(LevenbergMarquardt, EndsWhereItIsTold) {
   int linearised = 0;
   LeastSquaresProblem worse = valley();
   worse.errors = [](const std::vector<Vector>& trials) { return Vector{trials[0][0] == 0 ? 1.0 : 2.0}; };
-  worse.linearise = [&, inner = worse.linearise](const Vector& at, Vector& r, Matrix& J) { ++linearised, inner(at, r, J); };
+  worse.linearise = [&, inner = worse.linearise](const Vector& at, Vector& r, Matrix& J) {
+    ++linearised, inner(at, r, J);
+  };
   EXPECT_EQ(minimise(worse, {0, 0}, {.failures = 3}).parameters, (Vector{0, 0}));
   EXPECT_EQ(linearised, 1);  // the slopes are those of the last success
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace nalm::fitting {
 
@@ -119,13 +118,6 @@ void find_factors(Picked& picked, const Dictionary& dictionary, const Goal& goal
   const Vector factors = least_squares(A, b);
   picked.constant = factors[0];
   picked.plain_factors.assign(factors.begin() + 1, factors.end());
-}
-
-std::vector<std::size_t> ranked(const std::vector<double>& scores) {
-  std::vector<std::size_t> order(scores.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return scores[a] < scores[b]; });
-  return order;
 }
 
 std::size_t draw(const std::vector<std::size_t>& ranking, bool chance, Xoshiro& random) {

@@ -68,8 +68,6 @@ std::size_t choose(std::size_t entries, Gain gain, const std::vector<std::size_t
   return best[best.size() > 1 && random ? random->below(best.size()) : 0].second;
 }
 
-// Places in a list by rank, the smallest score first.
-std::vector<std::size_t> ranked(const std::vector<double>& scores);
 // The first of a ranking, or by chance one of the next, of which earlier places are likelier.
 std::size_t draw(const std::vector<std::size_t>& ranking, bool chance, Xoshiro& random);
 

@@ -46,8 +46,7 @@ RatioPicker::RatioPicker(const Dictionary& dictionary)
 // Left side: y, y*q1, ... The direction in their span of which least is left by the entries above is followed while
 // those are picked one by one; with random numbers not always the best.
 RatioPicker::Trial RatioPicker::attempt(const std::vector<std::size_t>& below, int above, Xoshiro* random) const {
-  const Vector target(dictionary_.target().begin(),
-                      dictionary_.target().begin() + static_cast<std::ptrdiff_t>(rows_));
+  const Vector target(dictionary_.target().begin(), dictionary_.target().begin() + static_cast<std::ptrdiff_t>(rows_));
   std::vector<Vector> left(1, target);
   for (const std::size_t q : below) {
     left.push_back(target);
