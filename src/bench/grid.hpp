@@ -11,10 +11,9 @@
 
 #include "bench/series.hpp"
 #include "nalm/result.hpp"
+#include "train/recipe_fields.hpp"
 
 namespace nalm {
-
-struct StackRecipe;  // train/bundle.hpp
 
 struct Pair {
   const ModuleInfo* module = nullptr;
@@ -83,14 +82,6 @@ Result<const Preset*> find_preset(std::string_view name);
 
 std::string to_json(const Grid& grid);
 Result<Grid> grid_from_json(std::string_view text);
-std::string to_json(const Recipe& recipe);
-Result<Recipe> recipe_from_json(std::string_view text);
-// The same, with a list of regularisers per layer instead.
-std::string to_json(const StackRecipe& recipe);
-
-// {"clip_norm": 1, "optimiser": {"learning_rate": 0.01}}: what is named is replaced, null removes, a list replaces the
-// whole list. Says which name or value is wrong.
-Result<Recipe> change_recipe(const Recipe& recipe, std::string_view changes);
 // Whether the grid's changes can be made to the recipe of every pair.
 Status check_recipe_changes(const Grid& grid);
 

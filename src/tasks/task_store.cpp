@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/json.hpp"
 #include "bench/grid.hpp"
 #include "bench/store_file.hpp"
 
@@ -107,8 +108,10 @@ std::string optional_json(const auto& value) { return value ? json(*value).dump(
 
 template <class T>
 Result<T> from_json(const std::string& text, std::string_view name) {
+  const Result<json> value = parse_json<json>(text, "text");
+  if (!value) return Error{fmt::format("the entry \"{}\" cannot be read: {}", name, value.error().message)};
   try {
-    return json::parse(text).get<T>();
+    return value->get<T>();
   } catch (const json::exception& e) {
     return Error{fmt::format("the entry \"{}\" cannot be read: {}.", name, e.what())};
   }

@@ -416,6 +416,14 @@ TEST(ChangeRecipe, SaysWhatIsWrong) {
     EXPECT_FALSE(change_recipe(own, text).ok()) << text;
 }
 
+TEST(ChangeRecipe, DeepNestingIsRefused) {
+  // A reader that recurses would overflow the stack, here and when a store is read.
+  const std::string deep = R"({"recipe_changes":)" + std::string(200000, '[') + std::string(200000, ']') + "}";
+  EXPECT_TRUE(contains(complaint(change_recipe({}, deep)), "nested more than 64 deep"));
+  EXPECT_TRUE(contains(complaint(recipe_from_json(deep)), "nested more than 64 deep"));
+  EXPECT_TRUE(contains(complaint(grid_from_json(deep)), "nested more than 64 deep"));
+}
+
 TEST(ResolveRecipe, TakesTheChangesOfTheGrid) {
   Grid grid;
   grid.inputs = 10;
