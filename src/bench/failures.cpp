@@ -44,15 +44,9 @@ struct Anatomy {
   std::vector<OutputGate> output_gates;
 };
 
-// Which of two arrays named alike but for a final A and M does not take part in the operation.
-bool is_idle(const ModuleInfo& module, const Quantity& array, Operation operation) {
-  const char idle = is_sum(operation) ? 'M' : 'A', used = is_sum(operation) ? 'A' : 'M';
-  if (!array.name.ends_with(idle)) return false;
-  const std::string_view stem = array.name.substr(0, array.name.size() - 1);
-  return std::any_of(module.weights.begin(), module.weights.end(), [&](const Quantity& other) {
-    return other.counts_as_sparse && other.name.size() == stem.size() + 1 && other.name.starts_with(stem) &&
-           other.name.ends_with(used);
-  });
+// Weights of the path that does not take part in the operation.
+bool is_idle(const Quantity& array, Operation operation) {
+  return array.role == (is_sum(operation) ? Role::OfProduct : Role::OfSum);
 }
 
 std::optional<double> output_gate_target(const ModuleInfo& module, Operation operation) {
@@ -79,19 +73,17 @@ class Dissection {
       for (std::size_t i = 0; i < closed.size(); ++i) closed[i] = values(0)[i] < kDecided;
     });
     for_each_array([&](const Quantity& quantity, auto values) {
-      if (!quantity.counts_as_sparse || values(0).size() != closed.size() || is_idle(module, quantity, id_.operation)) {
-        return;
-      }
-      const bool imaginary = quantity.name.ends_with("_im");
-      const std::vector<double>* divided = find_divisors(quantity);
-      if (quantity.name == "R" && find_array("W")) return;  // judged with W
-      const std::string name = divided ? "W-R" : std::string(quantity.name);
+      if (!is_weight(quantity.role) || values(0).size() != closed.size() || is_idle(quantity, id_.operation)) return;
+      if (quantity.role == Role::Divisor) return;  // judged with the weights before it
+      const ExplainedArray* divided = divisor_of(quantity);
+      const std::string name =
+          divided ? fmt::format("{}-{}", quantity.name, divided->name) : std::string(quantity.name);
       for (std::size_t i = 0; i < closed.size(); ++i) {
-        const double value = divided ? values(0)[i] - (*divided)[i] : values(0)[i];
+        const double value = divided ? values(0)[i] - divided->values[i] : values(0)[i];
         silent[i] = silent[i] && std::abs(value) < kDecided;
         // Behind a closed gate the weight of an input that should be ignored is free.
         if (closed[i] && !is_operand(i)) continue;
-        const double target = imaginary ? 0 : operand_target(i);
+        const double target = quantity.role == Role::Imaginary ? 0 : operand_target(i);
         anatomy.weights.push_back({fmt::format("{}[{}]", name, i + 1), value, target});
       }
     });
@@ -120,7 +112,7 @@ class Dissection {
   }
 
  private:
-  static bool is_gate(const Quantity& quantity) { return quantity.name.starts_with("gate"); }
+  static bool is_gate(const Quantity& quantity) { return quantity.role == Role::Gate; }
   static bool per_input(const Quantity& quantity) {
     return quantity.axes.count == 1 && quantity.axes.axis[0] == Axis::Input;
   }
@@ -138,14 +130,12 @@ class Dissection {
     }
   }
 
-  // The effective weights of that name for the first input that was tried, or null.
-  const std::vector<double>* find_array(std::string_view name) const {
-    for (std::size_t q = 0; q < id_.module->weights.size(); ++q)
-      if (id_.module->weights[q].name == name) return &layers_[0].weights[q].values;
+  // What these weights' inputs are divided by, for the first input that was tried, or null.
+  const ExplainedArray* divisor_of(const Quantity& quantity) const {
+    const std::span<const Quantity> all = id_.module->weights;
+    for (std::size_t q = 1; q < all.size(); ++q)
+      if (&all[q - 1] == &quantity && all[q].role == Role::Divisor) return &layers_[0].weights[q];
     return nullptr;
-  }
-  const std::vector<double>* find_divisors(const Quantity& quantity) const {
-    return quantity.name == "W" ? find_array("R") : nullptr;
   }
 
   bool is_operand(std::size_t i) const { return i == first_operand_ || i == first_operand_ + 1; }
@@ -286,7 +276,7 @@ std::string_view name_of(Failure::Kind kind) {
 
 std::optional<BeforeRegularisation> before_regularisation(const Run& run) {
   const auto is_on = [&](long step) {
-    return std::any_of(run.recipe.regularisers.begin(), run.recipe.regularisers.end(), [&](const Regulariser& r) {
+    return std::ranges::any_of(run.recipe.layers[0].regularisers, [&](const Regulariser& r) {
       return (r.kind == Regulariser::Kind::Sparsity || r.kind == Regulariser::Kind::Unit ||
               r.kind == Regulariser::Kind::Saturate) &&
              r.coefficient(step) != 0;

@@ -1,13 +1,8 @@
 // Why a run failed, read off its weights.
 //
-// Nothing here knows a module. What a module's tables (ModuleInfo) must follow to be understood:
-// - weights that count as sparse and have one entry per input are the ones that must become -1, 0 or 1: 1 for the
-//   operands (-1 for what is subtracted or divided by) and 0 for every other input;
-// - of two such arrays named alike but for a final A and M, sums use the first and products the second;
-// - arrays named ..._im want 0 everywhere;
-// - where W and R are two such arrays, W multiplies and R divides, and it is W - R that is judged;
-// - arrays whose name starts with "gate" are gates. A gate per input is open (1) or closed (0). A gate per output of a
-//   module that learns sums and products takes the sum at 1 and the product at 0.
+// Nothing here knows a module. What an array means says its Role (nalm/module.hpp). Weights with one entry per input
+// are the ones that are judged: 1 for the operands (-1 for what is subtracted or divided by) and 0 for every other
+// input.
 #pragma once
 
 #include <cstddef>

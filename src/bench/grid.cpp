@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/single_module_recipes.hpp"
+
 namespace nalm {
 namespace {
 
@@ -67,12 +69,12 @@ bool same(const Range& a, const Range& b) {
 }  // namespace
 
 Recipe resolve_recipe(const Grid& grid, const Pair& pair) {
-  Recipe recipe = pair.module->recipe(pair.operation, grid.inputs);
+  Recipe recipe = single_module_recipe(*pair.module, pair.operation, grid.inputs);
   if (!grid.recipe_changes.empty()) {
     if (Result<Recipe> changed = change_recipe(recipe, grid.recipe_changes)) recipe = std::move(*changed);
   }
-  if (grid.iterations) recipe.iterations = *grid.iterations;
-  if (grid.learning_rate) recipe.optimiser.set_learning_rate(*grid.learning_rate);
+  if (grid.iterations) recipe.training.iterations = *grid.iterations;
+  if (grid.learning_rate) recipe.training.optimiser.set_learning_rate(*grid.learning_rate);
   return recipe;
 }
 

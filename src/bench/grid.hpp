@@ -35,8 +35,8 @@ struct Grid {
   std::size_t run_count() const { return pairs.size() * ranges.size() * seeds.size(); }
 };
 
-// The recipe of a pair with this number of inputs: the module's own, and the grid's changes, which have been checked
-// (change_recipe). A change of the number of iterations never rescales a schedule.
+// The recipe of a pair with this number of inputs: the one of single_module_recipes.hpp, and the grid's changes, which
+// have been checked (change_recipe). A change of the number of iterations never rescales a schedule.
 Recipe resolve_recipe(const Grid& grid, const Pair& pair);
 
 // Every run, ordered by range, then seed, then pair.

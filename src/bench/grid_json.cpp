@@ -5,6 +5,7 @@
 
 #include "base/json.hpp"
 #include "bench/grid.hpp"
+#include "bench/single_module_recipes.hpp"
 
 namespace nalm {
 
@@ -13,7 +14,7 @@ using nlohmann::json;
 Status check_recipe_changes(const Grid& grid) {
   if (grid.recipe_changes.empty()) return Done{};
   for (const Pair& pair : grid.pairs) {
-    const Recipe own = pair.module->recipe(pair.operation, grid.inputs);
+    const Recipe own = single_module_recipe(*pair.module, pair.operation, grid.inputs);
     if (const Result<Recipe> changed = change_recipe(own, grid.recipe_changes); !changed) return changed.error();
   }
   return Done{};

@@ -36,9 +36,9 @@ struct Task {
 };
 
 bool looks_at_validation(const Recipe& recipe) {
-  return recipe.reinitialise || recipe.restarts ||
-         std::any_of(recipe.regularisers.begin(), recipe.regularisers.end(),
-                     [](const Regulariser& r) { return r.kind == Regulariser::Kind::Saturate; });
+  return recipe.training.reinitialise || recipe.training.restarts ||
+         std::ranges::any_of(recipe.layers[0].regularisers,
+                             [](const Regulariser& r) { return r.kind == Regulariser::Kind::Saturate; });
 }
 
 // What networks compute from their inputs alone (ModuleInfo::prepared), computed once for all that share it.
@@ -150,19 +150,17 @@ class TaskRun {
         operations_.push_back(pair.operation);
       const Recipe recipe = resolve_recipe(grid, pair);
       const Stack stack{{pair.module, default_shape(*pair.module, inputs_, 1)}};
-      StackRecipe stack_recipe{recipe, {recipe.regularisers}};
-      stack_recipe.whole.regularisers.clear();
-      trainings_.push_back({pair, recipe, Bundle<float>(stack, std::move(stack_recipe), target),
-                            std::vector<Series>(task.places.size()), nalm::looks_at_validation(recipe), 0,
-                            std::vector<double>(lanes), std::vector<double>(lanes)});
+      trainings_.push_back({pair, recipe, Bundle<float>(stack, recipe, target), std::vector<Series>(task.places.size()),
+                            nalm::looks_at_validation(recipe), 0, std::vector<double>(lanes),
+                            std::vector<double>(lanes)});
       for (std::size_t l = 0; l < lanes; ++l) {
         // The reference draws start values twice; the second draw counts.
         const auto stream = std::make_shared<TorchStream>(places_[l].seed);
         trainings_.back().bundle.start(static_cast<int>(l), stream);
         trainings_.back().bundle.start(static_cast<int>(l), stream);
       }
-      last_ = std::max(last_, recipe.iterations);
-      batch_ = recipe.batch;
+      last_ = std::max(last_, recipe.training.iterations);
+      batch_ = recipe.training.batch;
     }
     const Clock::time_point start = Clock::now();
     std::vector<Bundle<float>*> bundles;
@@ -192,7 +190,8 @@ class TaskRun {
       // Until the next evaluation, or as far as batches are drawn ahead.
       long count = std::min({chunk_, next_multiple(e, log_every_) - e, next_multiple(e, renew_every) - e});
       for (const Training& training : trainings_) {
-        if (training.recipe.iterations >= e) count = std::min(count, std::max(1L, training.recipe.iterations - e));
+        if (training.recipe.training.iterations >= e)
+          count = std::min(count, std::max(1L, training.recipe.training.iterations - e));
       }
       Clock::time_point start = Clock::now();
       LaneStream::Targets targets{};
@@ -206,7 +205,7 @@ class TaskRun {
       double steps = 0;
       for (Training& training : trainings_) {
         start = Clock::now();
-        const long own = std::min(count, training.recipe.iterations + 1 - e);
+        const long own = std::min(count, training.recipe.training.iterations + 1 - e);
         const float* t = t_[static_cast<std::size_t>(training.pair.operation)].data();
         for (long k = 0; k < own; ++k) {
           const std::size_t first = static_cast<std::size_t>(k * inputs_) * rows;
@@ -248,7 +247,7 @@ class TaskRun {
   void evaluate(long e) {
     std::vector<Training*> validated, logged;
     for (Training& training : trainings_) {
-      const long last = training.recipe.iterations;
+      const long last = training.recipe.training.iterations;
       const bool log = e <= last && (e % log_every_ == 0 || e == last);
       if (log) logged.push_back(&training);
       if (log || (training.looks_at_validation && e % renew_every == 0 && e <= last)) validated.push_back(&training);
@@ -369,7 +368,8 @@ Status train_runs(const Grid& grid, const std::vector<RunId>& runs, const Runner
   double total = 0;
   for (const Task& task : tasks)
     for (const Pair& pair : task.pairs)
-      total += static_cast<double>(resolve_recipe(grid, pair).iterations + 1) * static_cast<double>(task.places.size());
+      total += static_cast<double>(resolve_recipe(grid, pair).training.iterations + 1) *
+               static_cast<double>(task.places.size());
   std::atomic<double> done = 0;
   std::atomic<bool> ended = false;
   std::mutex mutex;

@@ -62,91 +62,24 @@ std::string text_of(const Axes& axes) {
   return text;
 }
 
-std::string text_of(const Regulariser& r) {
-  const std::string of = r.parameter.empty() ? "every parameter" : r.parameter;
-  switch (r.kind) {
-    case Regulariser::Kind::Sparsity:
-      return fmt::format("sparsity of {}: up to {} * mean min(|w|, |1 - |w||), ramp over iterations {} to {}", of,
-                         r.strength, r.start, r.end);
-    case Regulariser::Kind::Saturate:
-      return fmt::format("saturation of {}: {} * mean max(20 - |w|, 0) after iteration {}, while validation error < 1",
-                         of, r.strength, r.start);
-    case Regulariser::Kind::L1:
-      return fmt::format("L1 of {}: {} * sum |w|, times {} every {} iterations up to {}", of, r.strength, r.growth,
-                         r.every, r.limit);
-    case Regulariser::Kind::Unit:
-      return fmt::format("units of {}: up to {} * mean |1 - |w||, ramp over iterations {} to {}", of, r.strength,
-                         r.start, r.end);
-    case Regulariser::Kind::Grow:
-      return fmt::format("growth of {}: up to -{} * mean w^2, ramp over iterations {} to {}", of, r.strength, r.start,
-                         r.end);
-  }
-  return "";
-}
-
-std::vector<std::string> habits(const Recipe& recipe) {
-  std::vector<std::string> lines;
-  lines.push_back(fmt::format("{}, learning rate {}, batch {}, {} iterations",
-                              recipe.optimiser.kind == Optimiser::Kind::Adam ? "Adam" : "RMSProp",
-                              recipe.optimiser.learning_rate(), recipe.batch, recipe.iterations));
-  for (const Regulariser& r : recipe.regularisers) lines.push_back(text_of(r));
-  if (recipe.clip_value) lines.push_back(fmt::format("gradients clipped to [-{0}, {0}]", *recipe.clip_value));
-  if (recipe.clip_norm) lines.push_back(fmt::format("gradient norm clipped to {}", *recipe.clip_norm));
-  if (recipe.reinitialise) {
-    lines.push_back(
-        fmt::format("fresh start values when the validation error stays above {} (checked every {} iterations)",
-                    recipe.reinitialise->error_above, recipe.reinitialise->every));
-  }
-  switch (recipe.loss.kind) {
-    case Loss::Kind::Squared:
-      break;
-    case Loss::Kind::Huber:
-      lines.push_back(fmt::format("loss: Huber, a straight line beyond {}", recipe.loss.limit));
-      break;
-    case Loss::Kind::Absolute:
-      lines.push_back("loss: the absolute error");
-      break;
-    case Loss::Kind::Relative:
-      lines.push_back("loss: the squared relative error");
-      break;
-    case Loss::Kind::Log:
-      lines.push_back("loss: the squared difference of the logarithms of the magnitudes");
-      break;
-  }
-  for (const StartChange& change : recipe.starts)
-    lines.push_back(fmt::format("{} starts uniform in ({}, {})", change.parameter, change.lo, change.hi));
-  if (recipe.cool_down) {
-    lines.push_back(fmt::format("learning rate falls to 0 over iterations {} to {}", recipe.cool_down->start,
-                                recipe.cool_down->end));
-  }
-  if (recipe.noise) {
-    lines.push_back(recipe.noise->batch_adaptive
-                        ? fmt::format("noise from {0} to {0} + 1 / standard deviation of the batch", recipe.noise->lo)
-                        : fmt::format("noise from {} to {}", recipe.noise->lo, recipe.noise->hi));
-  }
-  if (recipe.restarts) {
-    lines.push_back(fmt::format("{} tries of {} iterations, then on from the one with the smallest validation error",
-                                recipe.restarts->count, recipe.restarts->every));
-  }
-  return lines;
-}
-
-// Operations with the same habits share a line; so do 2 and 10 inputs.
-std::vector<std::pair<std::string, std::vector<std::string>>> habits_by_operation(const ModuleInfo& module) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> result;
-  if (module.operations.empty()) return {{"", habits(module.recipe(Operation::Add, 2))}};
-  std::vector<std::string> wide;
-  for (Operation operation : module.operations) {
-    std::vector<std::string> lines = habits(module.recipe(operation, 2));
-    const std::string name(name_of(operation));
-    if (!result.empty() && result.back().second == lines) {
-      result.back().first += ", " + name;
-    } else {
-      result.push_back({name, lines});
+// How the module is trained, and where the benchmark does it differently: there, by what.
+using Habits = std::vector<std::pair<std::string, std::vector<std::string>>>;
+Habits habits(const ModuleInfo& module) {
+  Habits result{{"", recipe_in_words(module.recipe())}};
+  for (const int inputs : {2, 10}) {
+    for (const Operation operation : module.operations) {
+      Grid grid;
+      grid.inputs = inputs;
+      std::vector<std::string> lines = recipe_in_words(resolve_recipe(grid, {&module, operation}));
+      std::erase_if(lines, [&](const std::string& line) {
+        return std::find(result[0].second.begin(), result[0].second.end(), line) != result[0].second.end();
+      });
+      const auto same = std::find_if(result.begin(), result.end(), [&](const auto& h) { return h.second == lines; });
+      const std::string name =
+          inputs == 2 ? fmt::format("benchmark, {}", name_of(operation)) : fmt::format("benchmark, {} inputs", inputs);
+      if (!lines.empty() && same == result.end()) result.push_back({name, std::move(lines)});
     }
-    if (wide = habits(module.recipe(operation, 10)); wide == lines) wide.clear();
   }
-  if (!wide.empty()) result.push_back({"with 10 inputs", std::move(wide)});
   return result;
 }
 
@@ -198,10 +131,9 @@ void print_module(const ModuleInfo& m) {
     fmt::print("  {:<17}{} (default {})\n", o.name, wrap(o.meaning, 19), standard);
   }
   fmt::print("\ntraining\n");
-  for (const auto& [operations, lines] : habits_by_operation(m)) {
-    for (std::size_t k = 0; k < lines.size(); ++k) {
-      fmt::print("  {:<19}{}\n", k == 0 ? operations : "", wrap(lines[k], 21));
-    }
+  for (const auto& [where, lines] : habits(m)) {
+    if (!where.empty()) fmt::print("  {}\n", where);
+    for (const std::string& line : lines) fmt::print("  {}{}\n", where.empty() ? "" : "  ", wrap(line, 6));
   }
   fmt::print("\ndifferences from the paper\n");
   for (std::string_view d : m.differences) fmt::print("  - {}\n", wrap(d, 4));
@@ -238,13 +170,11 @@ Json to_json(const ModuleInfo& m) {
     json["options"].push_back(entry);
   }
   json["training"] = Json::object();
-  for (const auto& [operations, lines] : habits_by_operation(m)) {
-    json["training"][operations.empty() ? "default" : operations] = lines;
-  }
-  json["recipes"] = Json::object();
-  for (Operation operation : m.operations) {
-    json["recipes"][std::string(name_of(operation))] = Json::parse(nalm::to_json(m.recipe(operation, 2)));
-  }
+  for (const auto& [where, lines] : habits(m)) json["training"][where.empty() ? "default" : where] = lines;
+  json["recipe"] = Json::parse(nalm::to_json(m.recipe()));
+  json["recipes"] = Json::object();  // of the benchmark
+  for (Operation operation : m.operations)
+    json["recipes"][std::string(name_of(operation))] = Json::parse(nalm::to_json(resolve_recipe({}, {&m, operation})));
   json["differences"] = m.differences;
   json["unusual_inputs"] = m.unusual_inputs;
   return json;

@@ -107,7 +107,7 @@ int train(const Options& o) {
   grid.learning_rate = o.learning_rate;
   grid.recipe_changes = o.recipe;
   if (Status good = check_recipe_changes(grid); !good) return fail(good.error());
-  const long last = resolve_recipe(grid, pairs->front()).iterations;
+  const long last = resolve_recipe(grid, pairs->front()).training.iterations;
   grid.log_every = o.log_every.value_or(1000);
   const double threshold = epsilon_threshold(pairs->front().operation, ranges->front().test, grid.inputs);
 

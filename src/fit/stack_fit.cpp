@@ -160,10 +160,10 @@ Result<std::vector<TrainedStack>> train_stack(const Data& data, const FitOptions
   const bool has_linear =
       stack->back().module == linear && stack->back().shape == default_shape(*linear, stack->back().shape.inputs, 1);
   if (!has_linear) stack->push_back({linear, default_shape(*linear, outputs, 1)});
-  Trainer::Settings settings = default_training(*stack, Operation::Add);
+  Trainer::Settings settings = default_training(*stack);
   // The habits of the user's last layer; the Linear layer behind it has none.
-  if (stack->size() > 1) settings.recipe = (*stack)[stack->size() - 2].module->recipe(Operation::Add, 2);
-  settings.recipe.loss = {};
+  if (stack->size() > 1) settings.recipe.training = (*stack)[stack->size() - 2].module->recipe().training;
+  settings.recipe.training.loss = {};
   settings.runs = restarts;
   settings.threads = options.threads;
   Result<Trainer> trainer = Trainer::create(settings);
@@ -182,7 +182,7 @@ Result<std::vector<TrainedStack>> train_stack(const Data& data, const FitOptions
     }
   };
   const Subset few = subset(data, rows_for_errors, scale);
-  const long iterations = settings.recipe.iterations;
+  const long iterations = settings.recipe.training.iterations;
   for (long done = 0; done < iterations && !cut; done += chunk) {
     for (int run = 0; run < restarts; ++run) {
       const Result<std::vector<double>> y = predict(trainer->model(run), few.x, Precision::Double);

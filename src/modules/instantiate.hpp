@@ -4,6 +4,7 @@
 
 #include "modules/kernels.hpp"
 #include "modules/loss.hpp"
+#include "modules/module_header.hpp"
 #include "modules/whole_forward.hpp"
 #include "simd/functions.hpp"
 
@@ -270,14 +271,24 @@ struct Kernels {
   };
 };
 
+// A header that is not one has no kernels: what its author reads is what is wrong with it, and nothing that follows.
+template <class M, bool is_header>
+constexpr ModuleKernels kernels_of() {
+  if constexpr (is_header) {
+    return {Kernels<M, float>::table(), Kernels<M, double>::table()};
+  } else {
+    return {};
+  }
+}
+
 }  // namespace nalm::simd::NALM_TARGET
 
 // Defines the table that the registry refers to.
 #define NALM_JOIN_2(a, b) a##b
 #define NALM_JOIN(a, b) NALM_JOIN_2(a, b)
-#define NALM_DEFINE_KERNELS(Module)                                                                             \
-  namespace nalm {                                                                                              \
-  extern const ModuleKernels NALM_JOIN(kernels_##Module##_, NALM_TARGET);                                       \
-  constinit const ModuleKernels NALM_JOIN(kernels_##Module##_, NALM_TARGET) = {                                 \
-      simd::NALM_TARGET::Kernels<Module, float>::table(), simd::NALM_TARGET::Kernels<Module, double>::table()}; \
+#define NALM_DEFINE_KERNELS(Module)                                           \
+  namespace nalm {                                                            \
+  extern const ModuleKernels NALM_JOIN(kernels_##Module##_, NALM_TARGET);     \
+  constinit const ModuleKernels NALM_JOIN(kernels_##Module##_, NALM_TARGET) = \
+      simd::NALM_TARGET::kernels_of<Module, check_header<Module>()>();        \
   }

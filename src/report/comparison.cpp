@@ -11,8 +11,6 @@
 namespace nalm {
 namespace {
 
-bool is_chaotic(const Pair& pair) { return pair.module->name == "NPU" || pair.module->name == "RealNPU"; }
-
 // How far two rates of so many runs each may lie apart by chance: 95 % of the time, from the pooled rate.
 double binomial_error(double a, int a_runs, double b, int b_runs) {
   const double pooled = (a * a_runs + b * b_runs) / (a_runs + b_runs);
@@ -67,7 +65,7 @@ Result<Comparison> compare_with_paper(const Results& results) {
     compared.cell = &cell;
     compared.successes = cell.summary.successes;
     compared.published = cell.published->successes();
-    const bool chaotic = is_chaotic(cell.pair);
+    const bool chaotic = cell.pair.module->chaotic;
     compared.allowed = chaotic ? Comparison::allowed_chaotic : Comparison::allowed_reproducible;
     compared.inside_interval = rate >= interval.lo - 0.005 && rate <= interval.hi + 0.005;  // printed in whole percent
     if (!chaotic && !std::isnan(cell.published->solved_at.lo)) {

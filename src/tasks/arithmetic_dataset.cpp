@@ -109,16 +109,16 @@ Arm arm_of(std::string_view model, SubsetOperation operation, const Setting& set
   arm.operation = name_of(operation);
   arm.setting = setting.name;
   arm.stack = stack_of(fmt::format(fmt::runtime(net.layers), setting.hidden), setting.shape.inputs);
-  arm.recipe.whole.iterations = iterations;
+  arm.recipe.training.iterations = iterations;
   arm.recipe.layers.resize(arm.stack.size());
   const double strength = setting.strength.value_or(net.strength);
   if (strength > 0)
     for (auto& layer : arm.recipe.layers) {
-      layer = {Regulariser::sparsity(strength, net.start, net.end)};
+      layer.regularisers = {Regulariser::sparsity(strength, net.start, net.end)};
       // A gate is no weight that should be whole.
       if (model == "Gated") {
-        layer = {Regulariser::sparsity(strength, net.start, net.end, "W_nau"),
-                 Regulariser::sparsity(strength, net.start, net.end, "W_nmu")};
+        layer.regularisers = {Regulariser::sparsity(strength, net.start, net.end, "W_nau"),
+                              Regulariser::sparsity(strength, net.start, net.end, "W_nmu")};
       }
     }
   arm.measures = {{"validation", Measure::Kind::Mse, 0, 0},
@@ -128,7 +128,7 @@ Arm arm_of(std::string_view model, SubsetOperation operation, const Setting& set
       "test", "validation", limit_of(operation, setting), false,
       arithmetic_dataset_threshold(operation, setting.test, setting.shape, ThresholdSubsets::AsPublished, 0.49)};
   arm.data = [setting, operation](std::uint32_t seed) { return std::make_unique<Data>(setting, operation, seed); };
-  const int batch = arm.recipe.whole.batch;
+  const int batch = arm.recipe.training.batch;
   arm.lane_source = [setting, operation, batch](const simd::Target& target, std::span<const std::uint32_t> seeds) {
     std::vector<Subsets> subsets;
     for (const std::uint32_t seed : seeds) subsets.push_back(subsets_of(setting.shape, seed));
@@ -196,7 +196,7 @@ std::vector<Arm> simple() {
     arms.push_back(arm_of(model, Multiply, setting, 200000));
     Arm& arm = arms.back();
     for (auto& layer : arm.recipe.layers)
-      for (Regulariser& r : layer) r.start = 20000, r.end = 60000;
+      for (Regulariser& r : layer.regularisers) r.start = 20000, r.end = 60000;
   }
   return arms;
 }

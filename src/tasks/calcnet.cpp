@@ -22,12 +22,13 @@ constexpr std::string_view ours = "NAU, NMU, NMRU, NRU-power";
 OperatorTraining two_layers(CalcOperator op, std::string_view module) {
   OperatorTraining training;
   training.settings = default_training(stack_of(fmt::format("{0}:3,{0}:1", module), operand_count(op)));
-  Recipe& recipe = training.settings.recipe;
+  TrainingRecipe& recipe = training.settings.recipe.training;
   recipe.optimiser = Adam{.learning_rate = 1e-2};
   recipe.decay = Decay{.factor = 0.1, .every = 6400};  // 100 epochs of 2^16 samples
   recipe.iterations = 19200;
   recipe.batch = 1024;
-  recipe.starts = {{"W_hat", 0, 1, StartChange::Kind::Normal}, {"M_hat", 0, 1, StartChange::Kind::Normal}};
+  for (LayerRecipe& layer : training.settings.recipe.layers)
+    layer.starts = {{"W_hat", 0, 1, StartChange::Kind::Normal}, {"M_hat", 0, 1, StartChange::Kind::Normal}};
   training.magnitudes = op != CalcOperator::Add && op != CalcOperator::Subtract;
   return training;
 }
@@ -38,9 +39,9 @@ OperatorTraining training_of(CalcOperator op, std::string_view module) {
 }
 
 void change(OperatorTraining& training, const OwnRunSettings& settings, long at_most) {
-  long& iterations = training.settings.recipe.iterations;
+  long& iterations = training.settings.recipe.training.iterations;
   iterations = settings.iterations.value_or(std::min(iterations, at_most));
-  if (settings.learning_rate) training.settings.recipe.optimiser.set_learning_rate(*settings.learning_rate);
+  if (settings.learning_rate) training.settings.recipe.training.optimiser.set_learning_rate(*settings.learning_rate);
 }
 
 // Errors of predictions: the mean square, and its root against that of the targets.

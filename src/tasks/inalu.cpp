@@ -164,16 +164,17 @@ constexpr Unit nalu{"NALU", "NALU", "G"};
 constexpr Unit nalu_vector{"NALU vector", "NALU-vector", "G"};
 
 // The paper's training loop, which its baselines get too.
-StackRecipe schloer_recipe(const Unit& unit, std::size_t layers, long epochs, const StartMeans& means) {
-  StackRecipe recipe;
-  Recipe& whole = recipe.whole;
+Recipe schloer_recipe(const Unit& unit, std::size_t layers, long epochs, const StartMeans& means) {
+  Recipe recipe;
+  TrainingRecipe& whole = recipe.training;
   whole.optimiser = RmsProp{
       .learning_rate = 0.001, .decay = 0.9, .epsilon = 1e-10, .first_accumulator = 1, .epsilon_inside_root = true};
   whole.clip_value = 0.1;
   whole.phases = Phases{std::string(unit.gate), 10, 8};
   whole.reinitialise = Reinitialise{.every = 10 * batches_per_epoch, .more_than = 10000, .error_above = 1, .range = 2};
+  LayerRecipe layer;
   const auto start = [&](std::string_view parameter, double mean) {
-    whole.starts.push_back({std::string(parameter), mean, means.deviation, StartChange::Kind::Normal});
+    layer.starts.push_back({std::string(parameter), mean, means.deviation, StartChange::Kind::Normal});
   };
   start(unit.gate, means.gate);
   for (const std::string_view M_hat : {"M_hat", "M_hat_A", "M_hat_M"}) start(M_hat, means.M_hat);
@@ -181,7 +182,8 @@ StackRecipe schloer_recipe(const Unit& unit, std::size_t layers, long epochs, co
   whole.iterations = epochs * batches_per_epoch;
   whole.batch = batch_rows;
   // Epochs 11 and later, of 0, 1, ...
-  recipe.layers.assign(layers, {Regulariser::saturate(1.0 / 20, 11 * batches_per_epoch - 1)});
+  layer.regularisers = {Regulariser::saturate(1.0 / 20, 11 * batches_per_epoch - 1)};
+  recipe.layers.assign(layers, layer);
   return recipe;
 }
 

@@ -84,17 +84,19 @@ Arm arm_of(const NetworkOf& network, const Function& f) {
   arm.operation = f.name;
   arm.setting = "100 inputs";
   arm.stack = stack_of(network.layers, inputs);
-  Recipe& recipe = arm.recipe.whole;
+  TrainingRecipe& recipe = arm.recipe.training;
   recipe.optimiser = RmsProp{.learning_rate = f.learning_rate};
+  LayerRecipe layer;
   for (const std::string_view weight : {"W", "W_re", "W_hat", "M_hat", "G"})
-    recipe.starts.push_back({std::string(weight), 0, 0.1});
-  if (network.model == "NPU") recipe.starts.push_back({"g", 1, 1});
+    layer.starts.push_back({std::string(weight), 0, 0.1});
+  if (network.model == "NPU") layer.starts.push_back({"g", 1, 1});
   recipe.batch = batch_rows;
   recipe.iterations = 100000;
   double weakest = f.weakest;
   if (network.model == "NMU" && f.name == "add") recipe.iterations = 10000, weakest = 1e-7;
   if (network.model == "NMU" && f.name == "mul") recipe.iterations = 20000, weakest = 1e-9;
-  arm.recipe.layers.assign(2, {Regulariser::l1(weakest, f.strongest)});
+  layer.regularisers = {Regulariser::l1(weakest, f.strongest)};
+  arm.recipe.layers.assign(2, layer);
   arm.measures = {{.name = "training MSE", .set = 0},
                   {.name = "test MSE", .set = 1},
                   {.name = "non-zero", .kind = Measure::Kind::NonZero}};
@@ -111,7 +113,7 @@ std::vector<Arm> arms(std::string_view preset) {
     for (const NetworkOf& network : networks) {
       if (preset == "quick" && (network.model != "RealNPU" || (f.name != "add" && f.name != "sqrt"))) continue;
       Arm arm = arm_of(network, f);
-      long& iterations = arm.recipe.whole.iterations;
+      long& iterations = arm.recipe.training.iterations;
       if (preset == "full") iterations = std::min(iterations, full_iterations);
       if (preset == "quick") iterations = quick_iterations;
       result.push_back(std::move(arm));

@@ -88,10 +88,10 @@ Arm arm_of(Kind kind, int layers, int width, const Function& function, long epoc
   arm.operation = function.name;
   arm.stack = stack_of(text, 2);
   constexpr long per_epoch = training_rows / batch_rows;
-  arm.recipe.whole.optimiser = Adam{.learning_rate = kind == Kind::Dense ? 1e-3 : 0.1};
-  arm.recipe.whole.decay = Decay{.factor = 0.1, .every = epochs / 5 * per_epoch};
-  arm.recipe.whole.batch = batch_rows;
-  arm.recipe.whole.iterations = epochs * per_epoch;
+  arm.recipe.training.optimiser = Adam{.learning_rate = kind == Kind::Dense ? 1e-3 : 0.1};
+  arm.recipe.training.decay = Decay{.factor = 0.1, .every = epochs / 5 * per_epoch};
+  arm.recipe.training.batch = batch_rows;
+  arm.recipe.training.iterations = epochs * per_epoch;
   arm.recipe.layers.resize(arm.stack.size());
   arm.log_every = 5 * per_epoch;
   arm.measures = {{"accuracy", Measure::Kind::Within, 0, 0.005}, {"mse", Measure::Kind::Mse, 0}};

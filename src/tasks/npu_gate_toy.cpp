@@ -50,12 +50,12 @@ Arm training_arm(const ToyGate& gate) {
     const Result<const simd::Target*> target = simd::choose_target();
     if (!target) return target.error();
     const Model start = gate_toy_model(gate, start_w1, start_w2);
-    StackRecipe recipe{.whole = {}, .layers = {{}}};
-    recipe.whole.optimiser = Adam{.learning_rate = settings.learning_rate.value_or(5e-3)};
-    recipe.whole.batch = 32;
+    Recipe recipe;
+    recipe.training.optimiser = Adam{.learning_rate = settings.learning_rate.value_or(5e-3)};
+    recipe.training.batch = 32;
     if (start.layers.front().module->name == "NPU")
-      recipe.whole.phases = Phases{.parameter = "g", .block = 1, .first = 1};  // no iteration is the gate's
-    const std::size_t batch = static_cast<std::size_t>(recipe.whole.batch);
+      recipe.training.phases = Phases{.parameter = "g", .block = 1, .first = 1};  // no iteration is the gate's
+    const std::size_t batch = static_cast<std::size_t>(recipe.training.batch);
     Bundle<double> bundle(start.stack(), recipe, **target);
     for (int lane = 0; lane < bundle.lanes(); ++lane) {
       bundle.start(lane, std::make_shared<Xoshiro>(settings.seed));
@@ -82,7 +82,7 @@ Arm training_arm(const ToyGate& gate) {
           x[(2 * k + 1) * lanes + lane] = std::fabs(x2);
         }
       }
-      bundle.step(x.data(), t.data(), recipe.whole.batch);
+      bundle.step(x.data(), t.data(), recipe.training.batch);
     }
     return record;
   };

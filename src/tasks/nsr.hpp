@@ -28,11 +28,11 @@ class FullBatch final : public RunData {
 };
 
 // The mean absolute error, minimised by Adam with a constant learning rate of 1e-3.
-inline StackRecipe nsr_recipe(const Stack& stack, long iterations, int batch) {
-  StackRecipe recipe;
-  recipe.whole.loss.kind = Loss::Kind::Absolute;
-  recipe.whole.iterations = iterations;
-  recipe.whole.batch = batch;
+inline Recipe nsr_recipe(const Stack& stack, long iterations, int batch) {
+  Recipe recipe;
+  recipe.training.loss.kind = Loss::Kind::Absolute;
+  recipe.training.iterations = iterations;
+  recipe.training.batch = batch;
   recipe.layers.resize(stack.size());
   return recipe;
 }

@@ -95,8 +95,10 @@ Arm arm_of(const Function& function, int redundancy, long iterations) {
   arm.wiring = wiring;
   arm.recipe = nsr_recipe(arm.stack, iterations, batch_rows);
   const double last = static_cast<double>(iterations);
-  arm.recipe.whole.cool_down = CoolDown{.start = last / 2, .end = last};  // batches that differ leave noise otherwise
-  for (const std::size_t nau : {1u, 3u}) arm.recipe.layers[nau] = {Regulariser::sparsity(1, last / 2, last / 2 + 1)};
+  arm.recipe.training.cool_down =
+      CoolDown{.start = last / 2, .end = last};  // batches that differ leave noise otherwise
+  for (const std::size_t nau : {1u, 3u})
+    arm.recipe.layers[nau].regularisers = {Regulariser::sparsity(1, last / 2, last / 2 + 1)};
   arm.precision = Precision::Double;
   for (int power = first_power; power <= last_power; ++power)
     arm.measures.push_back({fmt::format("mae at 2^{}", power), Measure::Kind::Mae, power - first_power});

@@ -164,9 +164,10 @@ Result<RunRecord> train(std::size_t test_nodes, long epochs, const OwnRunSetting
   const std::size_t messages = graph.most_messages();
 
   epochs = settings.iterations.value_or(epochs);
-  StackRecipe recipe = nsr_recipe(stack, epochs, training_nodes);
-  recipe.whole.starts = {{"W", -std::sqrt(0.5), std::sqrt(0.5)}, {"b", -std::sqrt(0.5), std::sqrt(0.5)}};
-  if (settings.learning_rate) recipe.whole.optimiser.set_learning_rate(*settings.learning_rate);
+  Recipe recipe = nsr_recipe(stack, epochs, training_nodes);
+  for (LayerRecipe& layer : recipe.layers)
+    layer.starts = {{"W", -std::sqrt(0.5), std::sqrt(0.5)}, {"b", -std::sqrt(0.5), std::sqrt(0.5)}};
+  if (settings.learning_rate) recipe.training.optimiser.set_learning_rate(*settings.learning_rate);
   Bundle<float> bundle(stack, wiring_of(stack, messages), recipe, **target);
   const std::size_t lanes = static_cast<std::size_t>(bundle.lanes());
   for (int l = 0; l < bundle.lanes(); ++l)

@@ -123,11 +123,11 @@ Arm arm_of(const Cell& cell, SubsetOperation operation, long iterations) {
   };
   arm.stack = {layer(cell.cell, width + hidden, hidden), layer("Linear", 1, hidden), layer(cell.last, hidden, 1)};
   arm.wiring = unrolled(arm.stack, train_length);
-  arm.recipe.whole.iterations = iterations;
+  arm.recipe.training.iterations = iterations;
   arm.recipe.layers.resize(3);
   if (cell.strength > 0)
     for (const std::size_t k : {0u, 2u})
-      arm.recipe.layers[k] = {Regulariser::sparsity(cell.strength, cell.start, cell.end)};
+      arm.recipe.layers[k].regularisers = {Regulariser::sparsity(cell.strength, cell.start, cell.end)};
   for (int k = 0; k < static_cast<int>(std::size(test_sets)); ++k) {
     arm.measures.push_back({std::string(test_sets[k].name), Measure::Kind::Mse, k, 0});
     arm.set_wirings.push_back(

@@ -92,11 +92,12 @@ Arm arm_of(const NetworkOf& network) {
   arm.operation = "all";
   arm.setting = "U(.1,2.1)";
   arm.stack = stack_of(network.layers, inputs);
-  Recipe& recipe = arm.recipe.whole;
+  TrainingRecipe& recipe = arm.recipe.training;
   recipe.optimiser = network.optimiser;
   recipe.batch = 100;
   recipe.iterations = iterations;
-  if (network.model == "iNALU") arm.recipe.layers.assign(2, {Regulariser::saturate(1e-5, iterations / 2)});
+  if (network.model == "iNALU")
+    arm.recipe.layers.assign(2, {.regularisers = {Regulariser::saturate(1e-5, iterations / 2)}, .starts = {}});
 
   arm.measures = {{.name = "validation MSE", .set = 0}};
   arm.set_wirings.resize(together_set + 1);

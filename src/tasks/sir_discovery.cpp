@@ -293,20 +293,21 @@ Result<RunRecord> run(const Setting& setting, const OwnRunSettings& own) {
   const Result<const simd::Target*> target = simd::choose_target();
   if (!target) return target.error();
   const Stack layers = stack_of(fmt::format("{}:{},Linear:3(bias=no)", setting.model, setting.hidden), 3);
-  StackRecipe recipe;
-  recipe.whole.optimiser = RmsProp{.learning_rate = own.learning_rate.value_or(0.005)};
-  recipe.whole.batch = 1;
-  recipe.whole.starts = {{"W_re", 0.2, 0, StartChange::Kind::Scaled}, {"W", 0.2, 0, StartChange::Kind::Scaled}};
-  recipe.layers.resize(2);
+  Recipe recipe;
+  recipe.training.optimiser = RmsProp{.learning_rate = own.learning_rate.value_or(0.005)};
+  recipe.training.batch = 1;
+  const std::vector<StartChange> small = {{"W_re", 0.2, 0, StartChange::Kind::Scaled},
+                                          {"W", 0.2, 0, StartChange::Kind::Scaled}};
+  recipe.layers.assign(2, {.regularisers = {}, .starts = small});
   if (setting.strength > 0)
-    for (auto& layer : recipe.layers) layer = {Regulariser::l1(setting.strength, 0, 1, 0)};
+    for (auto& layer : recipe.layers) layer.regularisers = {Regulariser::l1(setting.strength, 0, 1, 0)};
   const long iterations = own.iterations.value_or(setting.iterations);
 
   const Curves intervals(layers, Course::Intervals), whole(layers, Course::Whole);
   Errors interval_errors(layers, intervals, **target), errors(layers, whole, **target);
   const Places places{static_cast<std::size_t>(setting.hidden)};
-  recipe.whole.batch = intervals.rows;
-  const bool learns = recipe.whole.optimiser.learning_rate() > 0;
+  recipe.training.batch = intervals.rows;
+  const bool learns = recipe.training.optimiser.learning_rate() > 0;
   Pruned best{{}, {}, std::numeric_limits<double>::infinity()};
   for (int first = 0; first < starts;) {
     Bundle<double> bundle(layers, intervals.wiring, recipe, **target);

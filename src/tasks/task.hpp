@@ -88,7 +88,7 @@ struct Arm {
 
   Stack stack;
   std::optional<Wiring> wiring;  // if the layers are not simply stacked
-  StackRecipe recipe;
+  Recipe recipe;
   Precision precision = Precision::Float;
   long log_every = 1000;
   std::vector<Measure> measures;

@@ -52,7 +52,7 @@ class BundleRun {
       bundle_.start(static_cast<int>(l), std::make_shared<Xoshiro>(stream_of("start values", all[l]).next()));
       data_.push_back(l < seeds.size() ? arm.data(all[l]) : nullptr);
     }
-    const std::size_t batch = static_cast<std::size_t>(recipe_.whole.batch);
+    const std::size_t batch = static_cast<std::size_t>(recipe_.training.batch);
     x_.assign(batch * static_cast<std::size_t>(wiring_.inputs()) * lanes_, S(1));
     t_.assign(batch * static_cast<std::size_t>(wiring_.outputs()) * lanes_, S(1));
     if constexpr (sizeof(S) == sizeof(float)) {
@@ -67,15 +67,16 @@ class BundleRun {
     }
     for (int k = 0; k < sets; ++k) sets_.emplace_back(*this, k, target);
     for (const Regulariser& r : all_regularisers())
-      looks_at_validation_ = looks_at_validation_ || (r.kind == Regulariser::Kind::Saturate && !recipe_.whole.phases);
-    looks_at_validation_ = looks_at_validation_ || recipe_.whole.restarts ||
-                           (recipe_.whole.reinitialise && !recipe_.whole.reinitialise->range);
+      looks_at_validation_ =
+          looks_at_validation_ || (r.kind == Regulariser::Kind::Saturate && !recipe_.training.phases);
+    looks_at_validation_ = looks_at_validation_ || recipe_.training.restarts ||
+                           (recipe_.training.reinitialise && !recipe_.training.reinitialise->range);
   }
 
   // progressed(iterations x runs) is called now and then; false from it ends the training.
   template <class F>
   bool train(F progressed) {
-    const long last = recipe_.whole.iterations;
+    const long last = recipe_.training.iterations;
     long reported = 0;
     for (long e = 0;; ++e) {
       if (e % log_every_ == 0 || e == last) {
@@ -93,7 +94,7 @@ class BundleRun {
           bundle_.set_validation_error(static_cast<int>(l), errors.squares[l] / errors.count[l]);
       }
       draw(e);
-      bundle_.step(x_.data(), t_.data(), recipe_.whole.batch);
+      bundle_.step(x_.data(), t_.data(), recipe_.training.batch);
     }
   }
 
@@ -170,7 +171,8 @@ class BundleRun {
 
   std::vector<Regulariser> all_regularisers() const {
     std::vector<Regulariser> all;
-    for (const auto& layer : recipe_.layers) all.insert(all.end(), layer.begin(), layer.end());
+    for (const LayerRecipe& layer : recipe_.layers)
+      all.insert(all.end(), layer.regularisers.begin(), layer.regularisers.end());
     return all;
   }
 
@@ -246,7 +248,7 @@ class BundleRun {
 
   const Arm& arm_;
   std::vector<std::uint32_t> seeds_;
-  StackRecipe recipe_;
+  Recipe recipe_;
   long log_every_;
   Wiring wiring_;
   Bundle<S> bundle_;
@@ -285,10 +287,10 @@ std::vector<Bundled> bundles_of(const std::vector<Arm>& arms, const std::vector<
 
 }  // namespace
 
-StackRecipe resolve_recipe(const Arm& arm, const TaskRunnerSettings& settings) {
-  StackRecipe recipe = arm.recipe;
-  if (settings.iterations) recipe.whole.iterations = *settings.iterations;
-  if (settings.learning_rate) recipe.whole.optimiser.set_learning_rate(*settings.learning_rate);
+Recipe resolve_recipe(const Arm& arm, const TaskRunnerSettings& settings) {
+  Recipe recipe = arm.recipe;
+  if (settings.iterations) recipe.training.iterations = *settings.iterations;
+  if (settings.learning_rate) recipe.training.optimiser.set_learning_rate(*settings.learning_rate);
   return recipe;
 }
 
@@ -302,7 +304,7 @@ Status train_task(const std::vector<Arm>& arms, const std::vector<TaskRunId>& ru
   double total = 0;
   for (const TaskRunId& run : runs) {
     const Arm& arm = arms[run.arm];
-    total += arm.own ? arm.own_cost : static_cast<double>(resolve_recipe(arm, settings).whole.iterations);
+    total += arm.own ? arm.own_cost : static_cast<double>(resolve_recipe(arm, settings).training.iterations);
   }
   std::atomic<double> done = 0;
   std::atomic<bool> ended = false;

@@ -29,6 +29,6 @@ struct TaskRunnerSettings {
 Status train_task(const std::vector<Arm>& arms, const std::vector<TaskRunId>& runs, const TaskRunnerSettings& settings);
 
 // The recipe that a run of an arm is trained with.
-StackRecipe resolve_recipe(const Arm& arm, const TaskRunnerSettings& settings);
+Recipe resolve_recipe(const Arm& arm, const TaskRunnerSettings& settings);
 
 }  // namespace nalm

@@ -26,8 +26,8 @@ std::ptrdiff_t position(const Arm& arm, std::string_view measure) {
 
 std::optional<double> regularised_from(const Arm& arm) {
   std::optional<double> first;
-  for (const auto& layer : arm.recipe.layers)
-    for (const Regulariser& r : layer)
+  for (const LayerRecipe& layer : arm.recipe.layers)
+    for (const Regulariser& r : layer.regularisers)
       if (r.has_ramp() && r.strength > 0) first = std::min(first.value_or(infinity), r.start);
   return first;
 }

@@ -40,7 +40,7 @@ Run run_of(std::string_view module, Operation operation, const std::vector<Value
            const std::vector<float>& validation, int inputs = 2, const TaskRange& range = paper_ranges()[6]) {
   Run run;
   run.id = {*find_module(module), operation, range, inputs, 0};
-  run.recipe = run.id.module->recipe(operation, 2);
+  run.recipe = run.id.module->recipe();
   for (std::size_t row = 0; row < validation.size(); ++row) {
     run.series.steps.push_back(static_cast<long>(10000 * row));
     run.series.sparsity_error.push_back(0);
@@ -217,6 +217,13 @@ TEST(Weights, OfInputsAndReciprocalsAreJudgedTogether) {
   EXPECT_EQ(failure.kind, Failure::Kind::Imprecise) << failure.detail;
 }
 
+TEST(Weights, OfThePathThatIsNotTakenAreFree) {
+  // Of the gated pair, the NAU's add and the NMU's multiply.
+  const Failure failure =
+      diagnosed(run_of("Gated", Operation::Multiply, {joined({{0, 0}, {1, 0}, {shut, shut}})}, quiet));
+  EXPECT_EQ(failure.detail, "W_nmu[2] = 0 instead of 1");
+}
+
 TEST(Weights, ImaginaryPartsMustBeZero) {
   EXPECT_EQ(diagnosed(run_of("NPU", Operation::Divide, {{1, -1, 0, 0.7, 1, 1}}, quiet)).detail,
             "W_im[2] = 0.7 instead of 0");
@@ -359,7 +366,7 @@ TEST(Basins, NmuHasOneToo) {
 
 TEST(Basins, OtherRegularisersDoNotMatter) {
   nalm::Run run = run_of("NAU", Operation::Add, {{0.7, 0.6}}, falling);
-  run.recipe.regularisers.push_back(Regulariser::l1(1e-9, 1e-7));
+  run.recipe.layers[0].regularisers.push_back(Regulariser::l1(1e-9, 1e-7));
   EXPECT_EQ(basin_of(run), Basin::RegularisationFailure);
 }
 
@@ -391,7 +398,7 @@ TEST(Basins, NeedARegulariserThatIsSwitchedOn) {
   EXPECT_EQ(basin_of(run_of("RealNPU", Operation::Multiply, {{1, 0, 1, 1}}, falling)), Basin::NoRegulariser);
   EXPECT_EQ(basin_of(run_of("NAU", Operation::Add, {{1, 0}}, {9, 8})), Basin::NoRegulariser);  // ends too early
   nalm::Run from_the_start = run_of("NAU", Operation::Add, {{1, 0}}, falling);
-  from_the_start.recipe.regularisers = {Regulariser::sparsity(0.01, 0, 0)};
+  from_the_start.recipe.layers[0].regularisers = {Regulariser::sparsity(0.01, 0, 0)};
   EXPECT_EQ(basin_of(from_the_start), Basin::NoRegulariser);
 }
 

@@ -315,9 +315,7 @@ float mean_squared_error(Network<float>& network, const Rows& rows) {
 Series by_hand(const Grid& grid, const RunId& id, bool renew = true) {
   const Recipe recipe = resolve_recipe(grid, {id.module, id.operation});
   const Stack stack{{id.module, default_shape(*id.module, id.inputs, 1)}};
-  StackRecipe whole{recipe, {recipe.regularisers}};
-  whole.whole.regularisers.clear();
-  Bundle<float> bundle(stack, whole, **simd::find_target("scalar"));
+  Bundle<float> bundle(stack, recipe, **simd::find_target("scalar"));
   const auto start = std::make_shared<TorchStream>(id.seed);
   bundle.start(0, start);
   bundle.start(0, start);
@@ -326,8 +324,8 @@ Series by_hand(const Grid& grid, const RunId& id, bool renew = true) {
   const Rows validation(validation_stream, id, id.range.train, 10000), test(test_stream, id, id.range.test, 10000);
   Series series;
   Network<float>& network = bundle.network();
-  for (long e = 0; e <= recipe.iterations; ++e) {
-    const bool log = e % grid.log_every == 0 || e == recipe.iterations;
+  for (long e = 0; e <= recipe.training.iterations; ++e) {
+    const bool log = e % grid.log_every == 0 || e == recipe.training.iterations;
     if (log || e % 1000 == 0) {
       network.update_weights();
       const float error = mean_squared_error(network, validation);
@@ -340,8 +338,8 @@ Series by_hand(const Grid& grid, const RunId& id, bool renew = true) {
         for (const double p : network.parameters(0, 0)) series.parameters.push_back(static_cast<float>(p));
       }
     }
-    const Rows batch(batches, id, id.range.train, recipe.batch);
-    bundle.step(batch.x.data(), batch.t.data(), recipe.batch);
+    const Rows batch(batches, id, id.range.train, recipe.training.batch);
+    bundle.step(batch.x.data(), batch.t.data(), recipe.training.batch);
   }
   return series;
 }

@@ -244,7 +244,7 @@ TEST_F(BenchCli, TakesNewRangesAndPresets) {
   EXPECT_EQ(name_of(info->grid.ranges[1].test), "U[2,6)");
   EXPECT_EQ(info->grid.seeds, (std::vector<std::uint32_t>{3, 11}));
   EXPECT_EQ(store->runs()->front().series.steps, (std::vector<long>{0, 7, 14, 20}));
-  EXPECT_EQ(store->runs()->front().recipe.optimiser.learning_rate(), 0.01);
+  EXPECT_EQ(store->runs()->front().recipe.training.optimiser.learning_rate(), 0.01);
   // What made it can be typed again.
   const Outcome again = program(info->command.substr(5) + " --out again");
   EXPECT_EQ(again.exit_code, 0) << info->command << "\n" << again.err;

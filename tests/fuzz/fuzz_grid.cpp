@@ -100,7 +100,8 @@ void check_json(std::string_view text) {
     const std::string printed = to_json(*recipe);
     const Result<Recipe> again = recipe_from_json(printed);
     require(again.ok() && to_json(*again) == printed);
-    require(again->iterations == recipe->iterations && again->batch == recipe->batch);
+    require(again->training.iterations == recipe->training.iterations &&
+            again->training.batch == recipe->training.batch);
   }
 }
 

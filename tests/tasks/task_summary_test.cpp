@@ -76,9 +76,9 @@ TEST(Judge, TheLooseLimitIsAskedBeforeRegularisersStart) {
   arm.goal.loose_limit = 1.0;
   const RunRecord record = record_of({{9, 9}, {9, 2}, {9, 0.5}, {9, 3}});
   EXPECT_EQ(judge(arm, record, 0).before_regularisers, std::nullopt) << "there are none";
-  arm.recipe.layers = {{Regulariser::sparsity(1, 2500, 3000)}, {Regulariser::sparsity(0, 10, 20)}};
+  arm.recipe.layers = {{{Regulariser::sparsity(1, 2500, 3000)}, {}}, {{Regulariser::sparsity(0, 10, 20)}, {}}};
   EXPECT_EQ(judge(arm, record, 0).before_regularisers, true);
-  arm.recipe.layers[1] = {Regulariser::sparsity(1, 1999, 3000)};
+  arm.recipe.layers[1].regularisers = {Regulariser::sparsity(1, 1999, 3000)};
   EXPECT_EQ(judge(arm, record, 0).before_regularisers, false);
 }
 

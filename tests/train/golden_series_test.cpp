@@ -13,6 +13,7 @@
 
 #include "base/aligned.hpp"
 #include "bench/single_module_data.hpp"
+#include "nalm/train.hpp"
 #include "train/bundle.hpp"
 
 namespace nalm {
@@ -135,7 +136,12 @@ std::array<Logged, 3> train(const Series& series) {
   const TaskRange& range = paper_ranges()[static_cast<std::size_t>(series.range)];
   const ModuleInfo& module = **find_module(series.module);
   const Stack stack{{&module, default_shape(module, 2, 1)}};
-  Bundle<float> bundle(stack, StackRecipe::of(stack, series.operation), simd::active_target());
+  Recipe recipe = default_recipe(stack);
+  // The survey's beta for division.
+  if (series.operation == Operation::Divide && !recipe.layers[0].regularisers.empty() &&
+      recipe.layers[0].regularisers[0].kind == Regulariser::Kind::L1)
+    recipe.layers[0].regularisers = {Regulariser::l1(1e-9, 1e-7)};
+  Bundle<float> bundle(stack, recipe, simd::active_target());
   const int lanes = bundle.lanes();
   for (int lane = 0; lane < lanes; ++lane) {
     // The reference draws start values twice.

@@ -12,12 +12,31 @@
 //   where(c, a, b), comparisons                                         lanes, double
 #pragma once
 
+#include <array>
 #include <cmath>
+#include <iterator>
 
 #include "nalm/expression.hpp"
 #include "nalm/module.hpp"
 
 namespace nalm {
+
+// Where each array of a table begins: auto [W, b] = unpack<parameters>(s, p). Absent parameters take no room. Modules
+// with paths say how many.
+template <const auto& table, class Shape, class T>
+auto unpack(const Shape& s, T* first, int paths = 0) {
+  std::array<T*, std::size(table)> begins{};
+  for (std::size_t k = 0; k < begins.size(); ++k) {
+    begins[k] = first;
+    bool present = true;
+    if constexpr (requires { table[0].condition; }) {
+      const Condition& c = table[k].condition;
+      present = c.option < 0 || s.options[static_cast<std::size_t>(c.option)] == c.value;
+    }
+    if (present) first += size_of(table[k].axes, s.inputs, s.outputs, paths);
+  }
+  return begins;
+}
 
 inline double exp(double x) { return std::exp(x); }
 inline double log(double x) { return std::log(x); }
