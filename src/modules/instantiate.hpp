@@ -14,6 +14,7 @@ namespace nalm::simd::NALM_TARGET {
 template <int I, int O>
 struct FixedShape {
   static constexpr int inputs = I, outputs = O;
+  static constexpr bool is_known = true;  // see unpack
   const std::array<double, max_options>& options;
 };
 
