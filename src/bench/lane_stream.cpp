@@ -1,6 +1,6 @@
 #include "bench/lane_stream.hpp"
 
-#include <algorithm>
+#include <utility>
 
 #include "simd/compiled_targets.hpp"
 
@@ -15,71 +15,42 @@ const StreamKernels& stream_kernels(int target_index) {
   return *tables[static_cast<std::size_t>(target_index)];
 }
 
-LaneStream::LaneStream(const simd::Target& target, std::span<const Lane> lanes, int inputs)
-    : target_index_(target.index),
-      inputs_(inputs),
-      lanes_(lanes.size()),
-      state_(state_size * lanes_),
-      lo_(lanes_),
-      width_(lanes_),
-      exact_(static_cast<std::size_t>(block * inputs) * lanes_),
-      operands_(static_cast<std::size_t>(2 * block) * lanes_) {
+LaneStream::LaneStream(const simd::Target& target, SeedStreams& streams, std::span<const Lane> lanes, int inputs)
+    : target_index_(target.index), inputs_(inputs), lanes_(lanes.size()), lo_(lanes_), width_(lanes_) {
+  std::vector<std::uint32_t> seeds;
   for (std::size_t l = 0; l < lanes_; ++l) {
     const OperandPlace data(lanes[l].seed, inputs);
+    seeds.push_back(data.train_seed);
     first_operand_.push_back(data.first_operand);
-    operands_first_ = operands_first_ && data.first_operand == 0;
+    same_operands_ = same_operands_ && data.first_operand == first_operand_.front();
     lo_[l] = lanes[l].range.lo;
     width_[l] = lanes[l].range.hi - lanes[l].range.lo;
-    // Knuth's initialiser, as in std::mt19937.
-    std::uint32_t word = data.train_seed;
-    for (std::uint32_t k = 0; k < state_size; ++k) {
-      if (k > 0) word = 1812433253u * (word ^ (word >> 30)) + k;
-      state_[k * lanes_ + l] = word;
-    }
   }
+  column_ = streams.column_of(seeds);
 }
 
-void LaneStream::draw(int values, float* x) {
+void LaneStream::read(const SeedStreams& streams, int samples, float* x, const Targets& targets) {
   const StreamKernels& kernels = stream_kernels(target_index_);
-  double* exact = exact_.data();
-  while (values > 0) {
-    if (position_ == state_size) {
-      kernels.refill(state_.data());
-      position_ = 0;
-    }
-    const int count = std::min(values, (state_size - position_) / 2);
-    kernels.uniform(state_.data() + static_cast<std::size_t>(position_) * lanes_, count, lo_.data(), width_.data(),
-                    exact, x);
-    position_ += 2 * count;
-    exact += static_cast<std::size_t>(count) * lanes_;
-    x += static_cast<std::size_t>(count) * lanes_;
-    values -= count;
-  }
-}
-
-void LaneStream::next(int samples, float* x, const Targets& targets) {
-  const StreamKernels& kernels = stream_kernels(target_index_);
-  const std::size_t row = static_cast<std::size_t>(inputs_) * lanes_;
-  for (int first = 0; first < samples; first += block) {
-    const int count = std::min(block, samples - first);
-    draw(count * inputs_, x + static_cast<std::size_t>(first) * row);
-    const double *a = exact_.data(), *b = a + lanes_;
-    int stride = inputs_;
-    if (!operands_first_) {
-      for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k) {
-        for (std::size_t l = 0; l < lanes_; ++l) {
-          const double* operand = exact_.data() + k * row + static_cast<std::size_t>(first_operand_[l]) * lanes_ + l;
-          operands_[2 * k * lanes_ + l] = operand[0];
-          operands_[(2 * k + 1) * lanes_ + l] = operand[lanes_];
-        }
+  const std::size_t columns = streams.columns(), row = static_cast<std::size_t>(inputs_) * columns;
+  const double* u = streams.uniform() + column_;
+  // Two inputs are written together with the first target.
+  if (inputs_ > 2) kernels.inputs(u, columns, samples * inputs_, lo_.data(), width_.data(), std::exchange(x, nullptr));
+  const double *a = u + static_cast<std::size_t>(first_operand_.front()) * columns, *b = a + columns;
+  std::size_t stride = row;
+  if (!same_operands_) {
+    operands_.resize(2 * static_cast<std::size_t>(samples) * lanes_);
+    for (std::size_t k = 0; k < static_cast<std::size_t>(samples); ++k) {
+      for (std::size_t l = 0; l < lanes_; ++l) {
+        const double* operand = u + k * row + static_cast<std::size_t>(first_operand_[l]) * columns + l;
+        operands_[2 * k * lanes_ + l] = operand[0];
+        operands_[(2 * k + 1) * lanes_ + l] = operand[columns];
       }
-      a = operands_.data(), b = a + lanes_, stride = 2;
     }
-    for (const Operation operation : all_operations) {
-      float* t = targets[static_cast<std::size_t>(operation)];
-      if (t) kernels.target(operation, a, b, stride, count, t + static_cast<std::size_t>(first) * lanes_);
-    }
+    a = operands_.data(), b = a + lanes_, stride = 2 * lanes_;
   }
+  for (const Operation operation : all_operations)
+    if (float* t = targets[static_cast<std::size_t>(operation)])
+      kernels.target(operation, a, b, stride, samples, lo_.data(), width_.data(), std::exchange(x, nullptr), t);
 }
 
 }  // namespace nalm

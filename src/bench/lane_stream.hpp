@@ -1,5 +1,5 @@
-// The training batches of a bundle of runs: each lane has the paper's stream of its own seed and its own range, and all
-// lanes draw side by side. Drawing is the same Mersenne Twister and the same mapping as NumpyStream, to the bit.
+// The training batches of a bundle of runs: each lane has the uniform numbers of its own seed on its own range, to the
+// bit as draw() gives them.
 #pragma once
 
 #include <array>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/aligned.hpp"
+#include "bench/seed_streams.hpp"
 #include "bench/single_module_data.hpp"
 #include "simd/dispatch.hpp"
 
@@ -19,40 +20,35 @@ class LaneStream {
     std::uint32_t seed = 0;  // of the run
     Range range;
   };
-  // As many lanes as the target has.
-  LaneStream(const simd::Target& target, std::span<const Lane> lanes, int inputs);
+  // As many lanes as the target has. Whoever draws from the streams does so after all bundles that share them are made.
+  LaneStream(const simd::Target& target, SeedStreams& streams, std::span<const Lane> lanes, int inputs);
 
-  // The next samples in lane layout: inputs, and the targets of every operation whose array is not null.
+  // The samples that were drawn last, in lane layout: inputs, and the targets of every operation whose array is not
+  // null.
   using Targets = std::array<float*, all_operations.size()>;
-  void next(int samples, float* x, const Targets& targets);
+  void read(const SeedStreams& streams, int samples, float* x, const Targets& targets);
 
  private:
-  static constexpr int state_size = 624;
-  // Samples whose inputs are kept in double at a time; the targets are computed from those.
-  static constexpr int block = 32;
-
-  void draw(int values, float* x);
-
   int target_index_, inputs_;
-  std::size_t lanes_;
-  bool operands_first_ = true;
+  std::size_t lanes_, column_;
+  bool same_operands_ = true;  // in every lane
   std::vector<int> first_operand_;
-  AlignedVector<std::uint32_t> state_;
-  int position_ = state_size;
   AlignedVector<double> lo_, width_;
-  AlignedVector<double> exact_;     // inputs of a block, before rounding
-  AlignedVector<double> operands_;  // the two operands of a block, where they differ from lane to lane
+  AlignedVector<double> operands_;  // their uniform numbers, where they stand elsewhere from lane to lane
 };
 
-// Compiled per instruction set. Arrays are in lane layout.
+// Compiled per instruction set. Arrays are in lane layout, but rows of uniform numbers stand stride numbers apart.
 struct StreamKernels {
   // The next 624 words of every generator, before tempering.
   void (*refill)(std::uint32_t* state);
-  // lo + width * u for u in [0, 1), each from two words: in double, and rounded.
-  void (*uniform)(const std::uint32_t* words, int count, const double* lo, const double* width, double* exact,
-                  float* rounded);
-  // Computed in double, rounded once. a, b and the next sample's a stand stride values apart.
-  void (*target)(Operation operation, const double* a, const double* b, int stride, int count, float* t);
+  // u in [0, 1), each from two words.
+  void (*uniform)(const std::uint32_t* words, int count, double* u, std::size_t stride);
+  // lo + width * u, rounded.
+  void (*inputs)(const double* u, std::size_t stride, int count, const double* lo, const double* width, float* x);
+  // The operation on lo + width * a and lo + width * b: computed in double, rounded once. Unless x is null, these two
+  // are stored there too, each rounded.
+  void (*target)(Operation operation, const double* a, const double* b, std::size_t stride, int count, const double* lo,
+                 const double* width, float* x, float* t);
 };
 const StreamKernels& stream_kernels(int target_index);
 

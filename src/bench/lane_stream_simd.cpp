@@ -60,39 +60,56 @@ HWY_INLINE Exact unit(const Exact& high, const Exact& low) { return (high * 6710
 
 constexpr std::size_t upper = L > Exact::count ? Exact::count : 0;
 
-void uniform(const std::uint32_t* words, int count, const double* lo, const double* width, double* exact,
-             float* rounded) {
-  const Exact lo_lower = Exact::load(lo), width_lower = Exact::load(width);
-  const Exact lo_upper = Exact::load(lo + upper), width_upper = Exact::load(width + upper);
-  for (int k = 0; k < count; ++k, exact += L, rounded += L) {
+void uniform(const std::uint32_t* words, int count, double* u, std::size_t stride) {
+  for (int k = 0; k < count; ++k, u += stride) {
     const Widened<1> high = to_double(hn::ShiftRight<5>(temper(word(words, 2 * k))));
     const Widened<1> low = to_double(hn::ShiftRight<6>(temper(word(words, 2 * k + 1))));
-    const Exact value_lower = lo_lower + width_lower * unit(high.lower, low.lower);
-    const Exact value_upper = lo_upper + width_upper * unit(high.upper, low.upper);
-    value_lower.store(exact);
-    value_upper.store(exact + upper);
-    narrow<1>(value_lower, value_upper).store(rounded);
+    unit(high.lower, low.lower).store(u);
+    unit(high.upper, low.upper).store(u + upper);
   }
+}
+
+// u -> lo + width * u, of the lower and of the upper half of the lanes.
+struct Scale {
+  Exact lo, width;
+  Scale(const double* lo_values, const double* widths) : lo(Exact::load(lo_values)), width(Exact::load(widths)) {}
+  HWY_INLINE Exact operator()(const double* u) const {
+    // Not aligned: lanes may begin at any column.
+    return lo + width * Exact(Parts<Exact::Vector, 1>{hn::LoadU(RegisterTag<double>(), u)});
+  }
+};
+
+void inputs(const double* u, std::size_t stride, int count, const double* lo, const double* width, float* x) {
+  const Scale lower(lo, width), higher(lo + upper, width + upper);
+  for (int k = 0; k < count; ++k, u += stride, x += L) narrow<1>(lower(u), higher(u + upper)).store(x);
 }
 
 template <class F>
-HWY_INLINE void over(const double* a, const double* b, int stride, int count, float* t, F f) {
-  const std::size_t step = static_cast<std::size_t>(stride) * L;
-  for (int k = 0; k < count; ++k, a += step, b += step, t += L) {
-    narrow<1>(f(Exact::load(a), Exact::load(b)), f(Exact::load(a + upper), Exact::load(b + upper))).store(t);
+HWY_INLINE void over(const double* a, const double* b, std::size_t stride, int count, const double* lo,
+                     const double* width, float* x, float* t, F f) {
+  const Scale lower(lo, width), higher(lo + upper, width + upper);
+  for (int k = 0; k < count; ++k, a += stride, b += stride, t += L) {
+    const Exact a_lower = lower(a), a_higher = higher(a + upper), b_lower = lower(b), b_higher = higher(b + upper);
+    if (x) {
+      narrow<1>(a_lower, a_higher).store(x);
+      narrow<1>(b_lower, b_higher).store(x + L);
+      x += 2 * L;
+    }
+    narrow<1>(f(a_lower, b_lower), f(a_higher, b_higher)).store(t);
   }
 }
 
-void target(Operation operation, const double* a, const double* b, int stride, int count, float* t) {
+void target(Operation operation, const double* a, const double* b, std::size_t stride, int count, const double* lo,
+            const double* width, float* x, float* t) {
   switch (operation) {
     case Operation::Add:
-      return over(a, b, stride, count, t, [](const Exact& x, const Exact& y) HWY_ATTR { return x + y; });
+      return over(a, b, stride, count, lo, width, x, t, [](const Exact& p, const Exact& q) HWY_ATTR { return p + q; });
     case Operation::Subtract:
-      return over(a, b, stride, count, t, [](const Exact& x, const Exact& y) HWY_ATTR { return x - y; });
+      return over(a, b, stride, count, lo, width, x, t, [](const Exact& p, const Exact& q) HWY_ATTR { return p - q; });
     case Operation::Multiply:
-      return over(a, b, stride, count, t, [](const Exact& x, const Exact& y) HWY_ATTR { return x * y; });
+      return over(a, b, stride, count, lo, width, x, t, [](const Exact& p, const Exact& q) HWY_ATTR { return p * q; });
     case Operation::Divide:
-      return over(a, b, stride, count, t, [](const Exact& x, const Exact& y) HWY_ATTR { return x / y; });
+      return over(a, b, stride, count, lo, width, x, t, [](const Exact& p, const Exact& q) HWY_ATTR { return p / q; });
   }
 }
 
@@ -106,6 +123,6 @@ namespace nalm {
 
 extern const StreamKernels NALM_JOIN(stream_kernels_, NALM_TARGET);
 constinit const StreamKernels NALM_JOIN(stream_kernels_, NALM_TARGET) = {
-    simd::NALM_TARGET::refill, simd::NALM_TARGET::uniform, simd::NALM_TARGET::target};
+    simd::NALM_TARGET::refill, simd::NALM_TARGET::uniform, simd::NALM_TARGET::inputs, simd::NALM_TARGET::target};
 
 }  // namespace nalm

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <mutex>
 #include <new>
-#include <optional>
+#include <utility>
 
 #include "base/threads.hpp"
 #include "bench/lane_stream.hpp"
@@ -20,8 +21,10 @@ constexpr long renew_every = 1000;
 constexpr int evaluation_rows = 10000;
 // Rows that are evaluated for all pairs before the next ones: inputs and targets stay in the second-level cache.
 constexpr int evaluation_tile = 500;
-// Batches drawn ahead, in bytes: they stay in the second-level cache while every pair trains on them.
+// Batches drawn ahead, in bytes: they stay in the second-level cache while every bundle trains on them.
 constexpr std::size_t ahead = 256 * 1024;
+// Bundles times pairs that advance together. More would hardly draw less, and an interruption loses what is in flight.
+constexpr std::size_t together = 32;
 
 // A seed on a range: what decides the data of a run.
 struct Place {
@@ -29,10 +32,17 @@ struct Place {
   std::uint32_t seed = 0;
 };
 
-// Places in lanes, and the pairs that train on their data.
+// Places in lanes, bundle by bundle, and the pairs that train on their data. All of them advance together, so that
+// uniform numbers are drawn once for all bundles with the same seeds.
 struct Task {
-  std::vector<Place> places;
+  std::vector<std::vector<Place>> bundles;
   std::vector<Pair> pairs;
+
+  std::size_t place_count() const {
+    std::size_t count = 0;
+    for (const std::vector<Place>& places : bundles) count += places.size();
+    return count;
+  }
 };
 
 bool looks_at_validation(const Recipe& recipe) {
@@ -79,7 +89,8 @@ class Prepared {
 class EvaluationSet {
  public:
   EvaluationSet(std::uint32_t stream_seed, const std::vector<Place>& places, bool test, int inputs,
-                const std::vector<Operation>& operations, std::span<Bundle<float>* const> bundles) {
+                const std::vector<Operation>& operations, std::span<Bundle<float>* const> bundles)
+      : rows_(rows_of(places, test, inputs)) {
     lanes_ = places.size();
     inputs_ = static_cast<std::size_t>(inputs);
     x_.resize(evaluation_rows * inputs_ * lanes_);
@@ -89,12 +100,11 @@ class EvaluationSet {
       std::string drawn;
       Samples samples;
       for (std::size_t l = 0; l < lanes_; ++l) {
-        const Range& range = test ? places[l].range.test : places[l].range.train;
-        const int first_operand = OperandPlace(places[l].seed, inputs).first_operand;
-        if (const std::string name = name_of(range) + " " + std::to_string(first_operand); name != drawn) {
+        if (rows_[l] != drawn) {
           NumpyStream stream(stream_seed);
-          samples = draw(stream, range, operation, inputs, first_operand, evaluation_rows);
-          drawn = name;
+          samples = draw(stream, test ? places[l].range.test : places[l].range.train, operation, inputs,
+                         OperandPlace(places[l].seed, inputs).first_operand, evaluation_rows);
+          drawn = rows_[l];
         }
         if (operation == operations.front())
           for (std::size_t k = 0; k < samples.x.size(); ++k) x_[k * lanes_ + l] = samples.x[k];
@@ -104,6 +114,16 @@ class EvaluationSet {
     prepared_.reserve(bundles, x_.size());
     prepared_.compute(x_.data(), evaluation_rows);
   }
+
+  // What decides the rows of each lane: range and operands.
+  static std::vector<std::string> rows_of(const std::vector<Place>& places, bool test, int inputs) {
+    std::vector<std::string> names;
+    for (const Place& place : places)
+      names.push_back(name_of(test ? place.range.test : place.range.train) + " " +
+                      std::to_string(OperandPlace(place.seed, inputs).first_operand));
+    return names;
+  }
+  const std::vector<std::string>& rows() const { return rows_; }
 
   const float* inputs(int row) const { return x_.data() + first_value(row); }
   const float* prepared(const Network<float>& network, int row) const {
@@ -117,13 +137,14 @@ class EvaluationSet {
   AlignedVector<float>& t(Operation operation) { return t_[static_cast<std::size_t>(operation)]; }
   std::size_t first_value(int row) const { return static_cast<std::size_t>(row) * inputs_ * lanes_; }
 
+  std::vector<std::string> rows_;
   std::size_t lanes_ = 0, inputs_ = 0;
   AlignedVector<float> x_;
   std::array<AlignedVector<float>, all_operations.size()> t_;
   Prepared prepared_;
 };
 
-// One pair in training.
+// One pair in training, in one bundle.
 struct Training {
   Pair pair;
   Recipe recipe;
@@ -134,102 +155,91 @@ struct Training {
   std::vector<double> validation, test;  // sums of squared errors, per lane, then their means
 };
 
+// All pairs in training on the data of the same places.
+struct PlacesInTraining {
+  std::vector<Place> places;  // one per lane; those beyond runs repeat the last, and their results are dropped
+  std::size_t runs;           // of each pair
+  LaneStream batches;
+  std::vector<Training> trainings;
+  std::shared_ptr<const EvaluationSet> validation, test;
+};
+
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // Trains one task from start to end.
 class TaskRun {
  public:
   TaskRun(const Grid& grid, const Task& task, const simd::Target& target, const RunnerSettings& settings)
-      : inputs_(grid.inputs), log_every_(grid.log_every), task_(task), settings_(settings) {
-    const std::size_t lanes = static_cast<std::size_t>(target.float_lanes);
-    // Lanes that are left over repeat the last place; their results are dropped.
-    places_ = task.places;
-    places_.resize(lanes, places_.back());
+      : inputs_(grid.inputs),
+        log_every_(grid.log_every),
+        lanes_(static_cast<std::size_t>(target.float_lanes)),
+        task_(task),
+        settings_(settings),
+        streams_(target) {
     for (const Pair& pair : task.pairs) {
       if (std::find(operations_.begin(), operations_.end(), pair.operation) == operations_.end())
         operations_.push_back(pair.operation);
-      const Recipe recipe = resolve_recipe(grid, pair);
-      const Stack stack{{pair.module, default_shape(*pair.module, inputs_, 1)}};
-      StackRecipe stack_recipe{recipe, {recipe.regularisers}};
-      stack_recipe.whole.regularisers.clear();
-      trainings_.push_back({pair, recipe, Bundle<float>(stack, std::move(stack_recipe), target),
-                            std::vector<Series>(task.places.size()), nalm::looks_at_validation(recipe), 0,
-                            std::vector<double>(lanes), std::vector<double>(lanes)});
-      for (std::size_t l = 0; l < lanes; ++l) {
-        // The reference draws start values twice; the second draw counts.
-        const auto stream = std::make_shared<TorchStream>(places_[l].seed);
-        trainings_.back().bundle.start(static_cast<int>(l), stream);
-        trainings_.back().bundle.start(static_cast<int>(l), stream);
-      }
-      last_ = std::max(last_, recipe.iterations);
-      batch_ = recipe.batch;
     }
-    const Clock::time_point start = Clock::now();
-    std::vector<Bundle<float>*> bundles;
-    for (Training& training : trainings_) bundles.push_back(&training.bundle);
-    validation_.emplace(validation_seed, places_, false, inputs_, operations_, bundles);
-    test_.emplace(test_seed, places_, true, inputs_, operations_, bundles);
-    std::vector<LaneStream::Lane> streams;
-    for (const Place& place : places_) streams.push_back({place.seed, place.range.train});
-    stream_.emplace(target, streams, inputs_);
-
-    const std::size_t rows = static_cast<std::size_t>(batch_) * lanes;
-    chunk_ = std::max<long>(1, static_cast<long>(ahead / (rows * sizeof(float) *
-                                                          (static_cast<std::size_t>(inputs_) + operations_.size()))));
-    x_.resize(static_cast<std::size_t>(chunk_ * inputs_) * rows);
-    prepared_.reserve(bundles, x_.size());
+    for (const std::vector<Place>& places : task.bundles) add(grid, places, target);
+    const std::size_t rows = static_cast<std::size_t>(batch_) * lanes_, inputs = static_cast<std::size_t>(inputs_);
+    const std::size_t drawn = static_cast<std::size_t>(batch_) * inputs * streams_.columns() * sizeof(double);
+    const std::size_t read = rows * (inputs + operations_.size()) * sizeof(float);
+    chunk_ = std::max(1L, static_cast<long>(ahead / std::max(drawn, read)));
+    x_.resize(static_cast<std::size_t>(chunk_) * inputs * rows);
+    prepared_.reserve(bundles_of(places_.front()), x_.size());
     for (const Operation operation : operations_)
       t_[static_cast<std::size_t>(operation)].resize(static_cast<std::size_t>(chunk_) * rows);
-    timings_.data += since(start);
   }
 
   // progressed(iterations x runs) is called now and then; false from it ends the training.
   template <class F>
   bool train(F progressed) {
-    const std::size_t lanes = places_.size(), rows = static_cast<std::size_t>(batch_) * lanes;
+    LaneStream::Targets targets{};
+    for (const Operation operation : operations_)
+      targets[static_cast<std::size_t>(operation)] = t_[static_cast<std::size_t>(operation)].data();
     for (long e = 0; e <= last_;) {
-      evaluate(e);
+      for (PlacesInTraining& places : places_) evaluate(places, e);
       // Until the next evaluation, or as far as batches are drawn ahead.
       long count = std::min({chunk_, next_multiple(e, log_every_) - e, next_multiple(e, renew_every) - e});
-      for (const Training& training : trainings_) {
+      for (const Training& training : places_.front().trainings) {
         if (training.recipe.iterations >= e) count = std::min(count, std::max(1L, training.recipe.iterations - e));
       }
+      const int samples = static_cast<int>(count) * batch_;
       Clock::time_point start = Clock::now();
-      LaneStream::Targets targets{};
-      for (const Operation operation : operations_)
-        targets[static_cast<std::size_t>(operation)] = t_[static_cast<std::size_t>(operation)].data();
-      stream_->next(static_cast<int>(count) * batch_, x_.data(), targets);
-      timings_.data += since(start);
-      start = Clock::now();
-      prepared_.compute(x_.data(), static_cast<int>(count) * batch_);
-      timings_.training += since(start);
+      const auto lap = [&] {
+        const Clock::time_point now = Clock::now();
+        return std::chrono::duration<double>(now - std::exchange(start, now)).count();
+      };
+      streams_.draw(samples * inputs_);
       double steps = 0;
-      for (Training& training : trainings_) {
-        start = Clock::now();
-        const long own = std::min(count, training.recipe.iterations + 1 - e);
-        const float* t = t_[static_cast<std::size_t>(training.pair.operation)].data();
-        for (long k = 0; k < own; ++k) {
-          const std::size_t first = static_cast<std::size_t>(k * inputs_) * rows;
-          training.bundle.step(x_.data() + first, t + static_cast<std::size_t>(k) * rows, batch_,
-                               prepared_.of(training.bundle.network(), first));
+      for (PlacesInTraining& places : places_) {
+        places.batches.read(streams_, samples, x_.data(), targets);
+        timings_.data += lap();
+        prepared_.compute(x_.data(), samples);
+        timings_.training += lap();
+        for (Training& training : places.trainings) {
+          const long own = std::min(count, training.recipe.iterations + 1 - e);
+          step(training, own);
+          const double seconds = lap();
+          training.seconds += seconds;
+          timings_.training += seconds;
+          if (own > 0) steps += static_cast<double>(own) * static_cast<double>(places.runs);
         }
-        const double seconds = since(start);
-        training.seconds += seconds;
-        timings_.training += seconds;
-        if (own > 0) steps += static_cast<double>(own);
       }
       e += count;
-      if (!progressed(steps * static_cast<double>(task_.places.size()))) return false;
+      if (!progressed(steps)) return false;
     }
     return true;
   }
 
   FinishedRuns finish() {
     FinishedRuns finished;
-    for (Training& training : trainings_) {
-      for (std::size_t l = 0; l < task_.places.size(); ++l) {
-        finished.runs.push_back({id_of(training, l), training.recipe, std::move(training.series[l])});
-        finished.seconds.push_back(training.seconds / static_cast<double>(task_.places.size()));
+    for (PlacesInTraining& places : places_) {
+      for (Training& training : places.trainings) {
+        for (std::size_t l = 0; l < places.runs; ++l) {
+          finished.runs.push_back({id_of(places, training, l), training.recipe, std::move(training.series[l])});
+          finished.seconds.push_back(training.seconds / static_cast<double>(places.runs));
+        }
       }
     }
     finished.timings = timings_;
@@ -237,17 +247,76 @@ class TaskRun {
   }
 
  private:
-  RunId id_of(const Training& training, std::size_t lane) const {
-    return {training.pair.module, training.pair.operation, places_[lane].range, inputs_, places_[lane].seed};
+  static std::vector<Bundle<float>*> bundles_of(PlacesInTraining& places) {
+    std::vector<Bundle<float>*> bundles;
+    for (Training& training : places.trainings) bundles.push_back(&training.bundle);
+    return bundles;
+  }
+
+  void add(const Grid& grid, const std::vector<Place>& real, const simd::Target& target) {
+    std::vector<Place> places = real;
+    places.resize(lanes_, real.back());
+    std::vector<Training> trainings;
+    for (const Pair& pair : task_.pairs) {
+      const Recipe recipe = resolve_recipe(grid, pair);
+      const Stack stack{{pair.module, default_shape(*pair.module, inputs_, 1)}};
+      StackRecipe stack_recipe{recipe, {recipe.regularisers}};
+      stack_recipe.whole.regularisers.clear();
+      trainings.push_back({pair, recipe, Bundle<float>(stack, std::move(stack_recipe), target),
+                           std::vector<Series>(real.size()), nalm::looks_at_validation(recipe), 0,
+                           std::vector<double>(lanes_), std::vector<double>(lanes_)});
+      for (std::size_t l = 0; l < lanes_; ++l) {
+        // The reference draws start values twice; the second draw counts.
+        const auto stream = std::make_shared<TorchStream>(places[l].seed);
+        trainings.back().bundle.start(static_cast<int>(l), stream);
+        trainings.back().bundle.start(static_cast<int>(l), stream);
+      }
+      last_ = std::max(last_, recipe.iterations);
+      batch_ = recipe.batch;
+    }
+    const Clock::time_point start = Clock::now();
+    std::vector<LaneStream::Lane> lanes;
+    for (const Place& place : places) lanes.push_back({place.seed, place.range.train});
+    places_.push_back({std::move(places), real.size(), LaneStream(target, streams_, lanes, inputs_),
+                       std::move(trainings), nullptr, nullptr});
+    places_.back().validation = evaluation_set(&PlacesInTraining::validation, validation_seed, false);
+    places_.back().test = evaluation_set(&PlacesInTraining::test, test_seed, true);
+    timings_.data += since(start);
+  }
+
+  // Of the places that were added last, shared with earlier ones of the same rows.
+  using SharedSet = std::shared_ptr<const EvaluationSet>;
+  SharedSet evaluation_set(SharedSet PlacesInTraining::*set, std::uint32_t stream_seed, bool test) {
+    PlacesInTraining& last = places_.back();
+    const std::vector<std::string> rows = EvaluationSet::rows_of(last.places, test, inputs_);
+    for (const PlacesInTraining& places : places_)
+      if (places.*set && (places.*set)->rows() == rows) return places.*set;
+    return std::make_shared<EvaluationSet>(stream_seed, last.places, test, inputs_, operations_, bundles_of(last));
+  }
+
+  // So many iterations on the batches that were read last.
+  void step(Training& training, long count) {
+    const std::size_t rows = static_cast<std::size_t>(batch_) * lanes_;
+    const float* t = t_[static_cast<std::size_t>(training.pair.operation)].data();
+    for (long k = 0; k < count; ++k) {
+      const std::size_t first = static_cast<std::size_t>(k * inputs_) * rows;
+      training.bundle.step(x_.data() + first, t + static_cast<std::size_t>(k) * rows, batch_,
+                           prepared_.of(training.bundle.network(), first));
+    }
+  }
+
+  RunId id_of(const PlacesInTraining& places, const Training& training, std::size_t lane) const {
+    const Place& place = places.places[lane];
+    return {training.pair.module, training.pair.operation, place.range, inputs_, place.seed};
   }
 
   static long next_multiple(long e, long of) { return (e / of + 1) * of; }
 
   // Logs errors, and renews the validation error where a recipe looks at it, with the parameters before this
   // iteration's update.
-  void evaluate(long e) {
+  void evaluate(PlacesInTraining& places, long e) {
     std::vector<Training*> validated, logged;
-    for (Training& training : trainings_) {
+    for (Training& training : places.trainings) {
       const long last = training.recipe.iterations;
       const bool log = e <= last && (e % log_every_ == 0 || e == last);
       if (log) logged.push_back(&training);
@@ -256,15 +325,15 @@ class TaskRun {
     if (validated.empty()) return;
     const Clock::time_point start = Clock::now();
     for (Training* training : validated) training->bundle.network().update_weights();
-    mean_squared_errors(*validation_, validated, &Training::validation);
-    mean_squared_errors(*test_, logged, &Training::test);
+    mean_squared_errors(*places.validation, validated, &Training::validation);
+    mean_squared_errors(*places.test, logged, &Training::test);
     for (Training* training : validated) {
       if (e % renew_every != 0) continue;
-      for (std::size_t l = 0; l < places_.size(); ++l)
+      for (std::size_t l = 0; l < lanes_; ++l)
         training->bundle.set_validation_error(static_cast<int>(l), static_cast<float>(training->validation[l]));
     }
     for (Training* training : logged) {
-      for (std::size_t l = 0; l < task_.places.size(); ++l) {
+      for (std::size_t l = 0; l < places.runs; ++l) {
         Series& series = training->series[l];
         const int lane = static_cast<int>(l);
         series.steps.push_back(e);
@@ -273,7 +342,7 @@ class TaskRun {
         series.sparsity_error.push_back(training->bundle.network().sparsity_error(lane));
         for (const double p : training->bundle.network().parameters(lane, 0))
           series.parameters.push_back(static_cast<float>(p));
-        if (settings_.logged) settings_.logged(id_of(*training, l), series);
+        if (settings_.logged) settings_.logged(id_of(places, *training, l), series);
       }
     }
     timings_.evaluation += since(start);
@@ -281,15 +350,14 @@ class TaskRun {
 
   void mean_squared_errors(const EvaluationSet& set, const std::vector<Training*>& trainings,
                            std::vector<double> Training::*result) {
-    const std::size_t lanes = places_.size();
-    std::vector<double> sums(lanes);
+    std::vector<double> sums(lanes_);
     for (Training* training : trainings) std::fill((training->*result).begin(), (training->*result).end(), 0.0);
     for (int row = 0; row < evaluation_rows; row += evaluation_tile) {
       for (Training* training : trainings) {
         Network<float>& network = training->bundle.network();
         network.squared_error(set.inputs(row), set.targets(training->pair.operation, row), evaluation_tile, sums,
                               set.prepared(network, row));
-        for (std::size_t l = 0; l < lanes; ++l) (training->*result)[l] += sums[l];
+        for (std::size_t l = 0; l < lanes_; ++l) (training->*result)[l] += sums[l];
       }
     }
     for (Training* training : trainings)
@@ -298,18 +366,27 @@ class TaskRun {
 
   int inputs_, batch_ = 128;
   long log_every_, last_ = 0, chunk_ = 1;
+  std::size_t lanes_;
   const Task& task_;
   const RunnerSettings& settings_;
-  std::vector<Place> places_;
+  SeedStreams streams_;
   std::vector<Operation> operations_;
-  std::vector<Training> trainings_;
-  std::optional<EvaluationSet> validation_, test_;
-  std::optional<LaneStream> stream_;
+  std::vector<PlacesInTraining> places_;
   AlignedVector<float> x_;
   std::array<AlignedVector<float>, all_operations.size()> t_;
   Prepared prepared_;
   Timings timings_;
 };
+
+// The same places, but as many seeds as there are lanes on all ranges before the next seeds: most bundles then share
+// their uniform numbers with other bundles, and have one range.
+std::vector<Place> by_seeds(std::vector<Place> places, std::size_t lanes) {
+  std::map<std::uint32_t, std::size_t> order;
+  for (const Place& place : places) order.emplace(place.seed, order.size());
+  std::stable_sort(places.begin(), places.end(),
+                   [&](const Place& a, const Place& b) { return order.at(a.seed) / lanes < order.at(b.seed) / lanes; });
+  return places;
+}
 
 // Places with the same pairs left to do fill lanes together. What does not divide evenly among the threads is split by
 // pairs, so that no thread waits long for another.
@@ -331,18 +408,25 @@ std::vector<Task> make_tasks(const std::vector<RunId>& runs, std::size_t lanes, 
     group->places.push_back(place);
   }
   std::vector<Task> tasks;
+  const auto up = [](std::size_t n, std::size_t by) { return (n + by - 1) / by; };
   for (const Group& group : groups) {
-    for (std::size_t first = 0; first < group.places.size(); first += lanes) {
-      const std::size_t count = std::min(lanes, group.places.size() - first);
-      tasks.push_back({{group.places.begin() + static_cast<std::ptrdiff_t>(first),
-                        group.places.begin() + static_cast<std::ptrdiff_t>(first + count)},
-                       group.pairs});
+    const std::vector<Place> places = by_seeds(group.places, lanes);
+    const std::size_t bundles = up(places.size(), lanes);
+    const std::size_t most = std::clamp<std::size_t>(together / group.pairs.size(), 1, up(bundles, threads));
+    const std::size_t count = up(bundles, most);
+    for (std::size_t k = 0; k < count; ++k) {
+      Task& task = tasks.emplace_back(Task{{}, group.pairs});
+      for (std::size_t bundle = bundles * k / count; bundle < bundles * (k + 1) / count; ++bundle) {
+        const auto first = places.begin() + static_cast<std::ptrdiff_t>(bundle * lanes);
+        const std::size_t size = std::min(lanes, places.size() - bundle * lanes);
+        task.bundles.emplace_back(first, first + static_cast<std::ptrdiff_t>(size));
+      }
     }
   }
   const std::size_t whole = tasks.size() / threads * threads;
   std::vector<Task> result(tasks.begin(), tasks.begin() + static_cast<std::ptrdiff_t>(whole));
   for (std::size_t k = whole; k < tasks.size(); ++k) {
-    std::vector<Task> parts(std::min(threads, tasks[k].pairs.size()), Task{tasks[k].places, {}});
+    std::vector<Task> parts(std::min(threads, tasks[k].pairs.size()), Task{tasks[k].bundles, {}});
     for (std::size_t p = 0; p < tasks[k].pairs.size(); ++p) parts[p % parts.size()].pairs.push_back(tasks[k].pairs[p]);
     result.insert(result.end(), parts.begin(), parts.end());
   }
@@ -369,7 +453,7 @@ Status train_runs(const Grid& grid, const std::vector<RunId>& runs, const Runner
   double total = 0;
   for (const Task& task : tasks)
     for (const Pair& pair : task.pairs)
-      total += static_cast<double>(resolve_recipe(grid, pair).iterations + 1) * static_cast<double>(task.places.size());
+      total += static_cast<double>(resolve_recipe(grid, pair).iterations + 1) * static_cast<double>(task.place_count());
   std::atomic<double> done = 0;
   std::atomic<bool> ended = false;
   std::mutex mutex;

@@ -58,7 +58,15 @@ struct Kernels {
 
   NALM_FLATTEN static void prepare(const LayerShape& s, const S* x, S* prepared, int samples) {
     if constexpr (HasPrepare<M>) {
-      for (int k = 0; k < samples; ++k) M::prepare(s, lanes(x) + k * s.inputs, lanes(prepared) + k * s.inputs);
+      // Each input by itself, so the batch is one sample of many inputs, and as many of them are in flight as samples
+      // are elsewhere: one logarithm after the other would wait for its own results.
+      using B = Lanes<S, block>;
+      const int values = samples * s.inputs, blocks = values / block, done = blocks * block;
+      LayerShape flat = s;
+      flat.inputs = blocks;
+      M::prepare(flat, reinterpret_cast<const B*>(x), reinterpret_cast<B*>(prepared));
+      flat.inputs = values - done;
+      M::prepare(flat, lanes(x) + done, lanes(prepared) + done);
     }
   }
 

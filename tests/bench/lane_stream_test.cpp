@@ -13,7 +13,8 @@ void expect_same_as_draw(const simd::Target& target, int inputs, int batch, int 
   const std::size_t lanes = static_cast<std::size_t>(target.float_lanes);
   std::vector<LaneStream::Lane> runs;
   for (std::uint32_t l = 0; l < lanes; ++l) runs.push_back({l * 7 + 1, paper_ranges()[(l + 4) % 9].train});
-  LaneStream stream(target, runs, inputs);
+  SeedStreams streams(target);
+  LaneStream stream(target, streams, runs, inputs);
   const std::size_t samples = static_cast<std::size_t>(batch), width = static_cast<std::size_t>(inputs);
   AlignedVector<float> x(samples * width * lanes);
   std::array<AlignedVector<float>, 4> t;
@@ -28,7 +29,8 @@ void expect_same_as_draw(const simd::Target& target, int inputs, int batch, int 
     expected.push_back({one, one, one, one});
   }
   for (int k = 0; k < batches; ++k) {
-    stream.next(batch, x.data(), targets);
+    streams.draw(batch * inputs);
+    stream.read(streams, batch, x.data(), targets);
     for (std::size_t l = 0; l < lanes; ++l) {
       for (const Operation operation : all_operations) {
         const std::size_t o = static_cast<std::size_t>(operation);
@@ -58,10 +60,12 @@ TEST(LaneStream, LeavesOutTargetsThatNobodyWants) {
   const simd::Target& target = simd::active_target();
   const std::size_t lanes = static_cast<std::size_t>(target.float_lanes);
   const std::vector<LaneStream::Lane> runs(lanes, {3, paper_ranges()[6].train});
-  LaneStream all(target, runs, 2), some(target, runs, 2);
+  SeedStreams streams(target);
+  LaneStream all(target, streams, runs, 2), some(target, streams, runs, 2);
+  streams.draw(256);
   AlignedVector<float> x(256 * lanes), y(256 * lanes), t(128 * lanes), u(128 * lanes), unused(128 * lanes);
-  all.next(128, x.data(), {unused.data(), unused.data(), t.data(), unused.data()});
-  some.next(128, y.data(), {nullptr, nullptr, u.data(), nullptr});
+  all.read(streams, 128, x.data(), {unused.data(), unused.data(), t.data(), unused.data()});
+  some.read(streams, 128, y.data(), {nullptr, nullptr, u.data(), nullptr});
   EXPECT_EQ(x, y);
   EXPECT_EQ(t, u);
 }
