@@ -1,12 +1,16 @@
 #include "bench/runner.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <map>
 #include <mutex>
 #include <new>
+#include <set>
 #include <utility>
 
+#include "base/memory.hpp"
 #include "base/threads.hpp"
 #include "bench/lane_stream.hpp"
 #include "train/bundle.hpp"
@@ -25,6 +29,8 @@ constexpr int evaluation_tile = 500;
 constexpr std::size_t ahead = 256 * 1024;
 // Bundles times pairs that advance together. More would hardly draw less, and an interruption loses what is in flight.
 constexpr std::size_t together = 32;
+// Nor do more bundles advance together than fit into this, in bytes, unless it is a single one.
+constexpr double task_memory = 256e6;
 
 // A seed on a range: what decides the data of a run.
 struct Place {
@@ -378,6 +384,29 @@ class TaskRun {
   Timings timings_;
 };
 
+// The bytes that one bundle of places with these pairs keeps from start to end, not counting what it shares.
+double bundle_memory(const Grid& grid, const std::vector<Pair>& pairs, std::size_t lanes) {
+  const double inputs = grid.inputs;
+  std::set<std::string_view> prepared;
+  std::set<Operation> operations;
+  double series = 0;
+  for (const Pair& pair : pairs) {
+    if (!pair.module->prepared.empty()) prepared.insert(pair.module->prepared);
+    operations.insert(pair.operation);
+    const double rows = static_cast<double>(resolve_recipe(grid, pair).iterations / grid.log_every + 2);
+    const int parameters = parameter_count(*pair.module, default_shape(*pair.module, grid.inputs, 1));
+    series += rows * (sizeof(long) + sizeof(double) + sizeof(float) * (2.0 + parameters));
+  }
+  const double values = inputs * static_cast<double>(1 + prepared.size()) + static_cast<double>(operations.size());
+  return static_cast<double>(lanes) * (2.0 * evaluation_rows * values * sizeof(float) + series);
+}
+
+// Those of a whole task: its bundles, and the rows of an evaluation set while they are drawn.
+double memory_of(const Grid& grid, const Task& task, std::size_t lanes) {
+  const double drawn = static_cast<double>(grid.inputs) * evaluation_rows * (2 * sizeof(double) + sizeof(float));
+  return static_cast<double>(task.bundles.size()) * bundle_memory(grid, task.pairs, lanes) + drawn;
+}
+
 // The same places, but as many seeds as there are lanes on all ranges before the next seeds: most bundles then share
 // their uniform numbers with other bundles, and have one range.
 std::vector<Place> by_seeds(std::vector<Place> places, std::size_t lanes) {
@@ -390,7 +419,7 @@ std::vector<Place> by_seeds(std::vector<Place> places, std::size_t lanes) {
 
 // Places with the same pairs left to do fill lanes together. What does not divide evenly among the threads is split by
 // pairs, so that no thread waits long for another.
-std::vector<Task> make_tasks(const std::vector<RunId>& runs, std::size_t lanes, std::size_t threads) {
+std::vector<Task> make_tasks(const Grid& grid, const std::vector<RunId>& runs, std::size_t lanes, std::size_t threads) {
   struct Group {
     std::vector<Pair> pairs;
     std::vector<Place> places;
@@ -412,7 +441,9 @@ std::vector<Task> make_tasks(const std::vector<RunId>& runs, std::size_t lanes, 
   for (const Group& group : groups) {
     const std::vector<Place> places = by_seeds(group.places, lanes);
     const std::size_t bundles = up(places.size(), lanes);
-    const std::size_t most = std::clamp<std::size_t>(together / group.pairs.size(), 1, up(bundles, threads));
+    const std::size_t fitting = static_cast<std::size_t>(task_memory / bundle_memory(grid, group.pairs, lanes));
+    const std::size_t most =
+        std::clamp<std::size_t>(std::min(fitting, together / group.pairs.size()), 1, up(bundles, threads));
     const std::size_t count = up(bundles, most);
     for (std::size_t k = 0; k < count; ++k) {
       Task& task = tasks.emplace_back(Task{{}, group.pairs});
@@ -447,8 +478,19 @@ Status train_runs(const Grid& grid, const std::vector<RunId>& runs, const Runner
   const Result<const simd::Target*> target = simd::choose_target();
   if (!target) return target.error();
   const int threads = settings.threads > 0 ? settings.threads : processor_count();
-  const std::vector<Task> tasks =
-      make_tasks(runs, static_cast<std::size_t>((*target)->float_lanes), static_cast<std::size_t>(threads));
+  const std::size_t lanes = static_cast<std::size_t>((*target)->float_lanes);
+  const std::vector<Task> tasks = make_tasks(grid, runs, lanes, static_cast<std::size_t>(threads));
+  double needed = 0;
+  for (const Task& task : tasks) needed = std::max(needed, memory_of(grid, task, lanes));
+  const std::size_t at_once = std::min(static_cast<std::size_t>(threads), tasks.size());
+  needed *= static_cast<double>(at_once);
+  if (const double there_is = largest_memory(); needed > there_is) {
+    return Error{fmt::format(
+        "training with {} inputs on {} needs about {:.3g} GB of memory, and there are {:.3g} GB; use fewer inputs, "
+        "fewer "
+        "threads, fewer modules at a time, or log less often.",
+        grid.inputs, at_once == 1 ? "1 thread" : fmt::format("{} threads", at_once), needed / 1e9, there_is / 1e9)};
+  }
 
   double total = 0;
   for (const Task& task : tasks)

@@ -17,7 +17,7 @@ class SeedStreams {
   explicit SeedStreams(const simd::Target& target);
 
   // The column from which on these streams stand side by side, one seed per lane. They are added unless they stand so
-  // already: that of 25 seeds in a ring any eight in a row are found in 32 columns. Before the first draw.
+  // already: of 25 seeds in a ring, any eight in a row are found in 32 columns. Before the first draw.
   std::size_t column_of(std::span<const std::uint32_t> seeds);
 
   // The next values of every stream; those before are gone.
@@ -31,7 +31,7 @@ class SeedStreams {
 
   int target_index_;
   std::size_t lanes_;
-  std::vector<std::uint32_t> seeds_;                   // per column
+  std::vector<std::uint32_t> seeds_;                  // per column
   std::vector<AlignedVector<std::uint32_t>> states_;  // of as many columns as there are lanes
   int position_ = state_size;
   AlignedVector<double> uniform_;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "base/random.hpp"
 
 namespace nalm {
@@ -53,6 +55,34 @@ TEST(LaneStream, DrawsTheSameBitsAsOneStreamPerRun) {
     expect_same_as_draw(target, 10, 128, 3);
     expect_same_as_draw(target, 100, 33, 2);
     expect_same_as_draw(target, 3, 1, 5);
+  }
+}
+
+TEST(SeedStreams, AnyNeighboursInARingOfSeedsShareTheirColumns) {
+  const simd::Target& target = simd::active_target();
+  const std::size_t lanes = static_cast<std::size_t>(target.float_lanes);
+  SeedStreams streams(target);
+  std::vector<std::vector<std::uint32_t>> windows;
+  for (std::uint32_t run = 0; run < 9 * 25;) {
+    std::vector<std::uint32_t>& window = windows.emplace_back();
+    for (; window.size() < lanes; ++run) window.push_back(run % 25 + 1000);
+  }
+  std::vector<std::size_t> columns;
+  for (const auto& window : windows) columns.push_back(streams.column_of(window));
+  EXPECT_EQ(streams.columns(), (25 + 2 * (lanes - 1)) / lanes * lanes);
+  std::map<std::uint32_t, NumpyStream> expected;
+  for (const int values : {3, 1000, 7, 312}) {
+    streams.draw(values);
+    std::map<std::uint32_t, std::vector<double>> drawn;
+    for (std::uint32_t seed = 1000; seed < 1025; ++seed) {
+      NumpyStream& stream = expected.try_emplace(seed, seed).first->second;
+      for (int k = 0; k < values; ++k) drawn[seed].push_back(stream.unit());
+    }
+    for (std::size_t w = 0; w < windows.size(); ++w) {
+      for (std::size_t l = 0; l < lanes; ++l)
+        for (std::size_t k = 0; k < static_cast<std::size_t>(values); ++k)
+          ASSERT_EQ(streams.uniform()[k * streams.columns() + columns[w] + l], drawn[windows[w][l]][k]);
+    }
   }
 }
 

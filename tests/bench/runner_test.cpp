@@ -183,6 +183,8 @@ TEST(Runner, HasNothingToDoWithoutRuns) {
   EXPECT_TRUE(train_runs(grid_of(10, 10), {}, settings).ok());
 }
 
+Series by_hand(const Grid& grid, const RunId& id, bool renew = true);  // below
+
 // ---- same bits -----------------------------------------------------------------------------------------------------
 
 TEST(SameBits, ForAnyNumberOfThreads) {
@@ -245,6 +247,29 @@ TEST(SameBits, ForAnyPartOfTheRuns) {
   }
   const std::vector<RunId> end(all.end() - 40, all.end());
   expect_same(trained(grid, end, 5), whole);
+}
+
+TEST(SameBits, ForOddPartsOfTheSeedsAndRangesOfOnePair) {
+  // Bundles that advance together and share their uniform numbers, or find other seeds beside them than in the whole.
+  for (const int inputs : {2, 3}) {
+    Grid grid = grid_of(40, 15);
+    grid.inputs = inputs;
+    grid.pairs = pairs_of("NALU", "sub");
+    const auto ranges = paper_ranges();
+    grid.ranges = {ranges.begin(), ranges.begin() + 5};
+    grid.seeds = {3, 0, 17, 4, 8, 1, 29, 31, 2, 100, 7};
+    const std::vector<RunId> all = runs_of(grid);
+    const Results whole = trained(grid, 1);
+    for (const int threads : {2, 3, 9}) expect_same(trained(grid, threads), whole);
+    for (const std::size_t step : {2u, 3u, 5u, 12u}) {
+      SCOPED_TRACE(step);
+      std::vector<RunId> part;
+      for (std::size_t k = step - 1; k < all.size(); k += step) part.push_back(all[k]);
+      expect_same(trained(grid, part), whole);
+    }
+    for (const RunId& id : all)
+      if (id.seed == 17 || id.seed == 7) expect_same({{name_of_run(id), by_hand(grid, id)}}, whole);
+  }
 }
 
 TEST(SameBits, OtherSeedsAndRangesGiveOthers) {  // otherwise the tests above prove nothing
@@ -312,7 +337,7 @@ float mean_squared_error(Network<float>& network, const Rows& rows) {
 
 // One run alone in the only lane of the scalar target. Nothing is prepared or shared, and batches come from the plain
 // stream.
-Series by_hand(const Grid& grid, const RunId& id, bool renew = true) {
+Series by_hand(const Grid& grid, const RunId& id, bool renew) {
   const Recipe recipe = resolve_recipe(grid, {id.module, id.operation});
   const Stack stack{{id.module, default_shape(*id.module, id.inputs, 1)}};
   StackRecipe whole{recipe, {recipe.regularisers}};
@@ -469,6 +494,22 @@ TEST(Runner, AnErrorOfWhoStoresEndsEverything) {
     EXPECT_EQ(complaint(train_runs(grid, runs_of(grid), settings)), "the disk is full");
     EXPECT_EQ(calls, 1);
   }
+}
+
+TEST(Runner, RefusesWhatNoMemoryHolds) {
+  Grid grid = grid_of(10, 10);
+  RunnerSettings settings;
+  settings.threads = 2;
+  settings.finished = [](const FinishedRuns&) -> Status { return Error{"called"}; };
+  grid.inputs = 10'000'000;
+  const std::string inputs = complaint(train_runs(grid, runs_of(grid), settings));
+  EXPECT_NE(inputs.find("10000000 inputs on 2 threads needs about"), std::string::npos) << inputs;
+  EXPECT_NE(inputs.find("GB of memory"), std::string::npos) << inputs;
+  grid.inputs = 2;
+  grid.iterations = 1'000'000'000'000;
+  grid.log_every = 1;
+  const std::string rows = complaint(train_runs(grid, runs_of(grid), settings));
+  EXPECT_NE(rows.find("log less often"), std::string::npos) << rows;
 }
 
 TEST(Runner, AWrongSimdTargetIsAnError) {
