@@ -29,7 +29,7 @@ constexpr int evaluation_tile = 500;
 constexpr std::size_t ahead = 256 * 1024;
 // Bundles times pairs that advance together. More would hardly draw less, and an interruption loses what is in flight.
 constexpr std::size_t together = 32;
-// Nor do more bundles advance together than fit into this, in bytes, unless it is a single one.
+// Nor do more bundles advance together than fit into this, in bytes, or into half of a thread's share of the memory.
 constexpr double task_memory = 256e6;
 
 // A seed on a range: what decides the data of a run.
@@ -441,7 +441,8 @@ std::vector<Task> make_tasks(const Grid& grid, const std::vector<RunId>& runs, s
   for (const Group& group : groups) {
     const std::vector<Place> places = by_seeds(group.places, lanes);
     const std::size_t bundles = up(places.size(), lanes);
-    const std::size_t fitting = static_cast<std::size_t>(task_memory / bundle_memory(grid, group.pairs, lanes));
+    const double room = std::min(task_memory, largest_memory() / (2.0 * static_cast<double>(threads)));
+    const std::size_t fitting = static_cast<std::size_t>(room / bundle_memory(grid, group.pairs, lanes));
     const std::size_t most =
         std::clamp<std::size_t>(std::min(fitting, together / group.pairs.size()), 1, up(bundles, threads));
     const std::size_t count = up(bundles, most);
