@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 
+#include "nalm/train.hpp"
 #include "nalm/version.hpp"
 #include "simd/function_kernels.hpp"
 #include "tasks/arithmetic_dataset.hpp"
@@ -72,7 +73,7 @@ void iteration(benchmark::State& state, const ModuleInfo* module) {
   static const std::map<std::string, double> costs = function_costs();
   const int outputs = module->outputs_multiple_of;
   const Stack stack{{module, default_shape(*module, 2, outputs)}};
-  Bundle<S> bundle(stack, StackRecipe::of(stack, Operation::Multiply), simd::active_target());
+  Bundle<S> bundle(stack, default_recipe(stack), simd::active_target());
   const std::size_t lanes = static_cast<std::size_t>(bundle.lanes());
   for (int lane = 0; lane < bundle.lanes(); ++lane) bundle.start(lane, std::make_shared<TorchStream>(lane));
   AlignedVector<S> x(batch * 2 * lanes), t(batch * static_cast<std::size_t>(outputs) * lanes);
@@ -98,8 +99,8 @@ void iteration(benchmark::State& state, const ModuleInfo* module) {
 void stack_iteration(benchmark::State& state, bool draw) {
   const simd::Target& target = simd::active_target();
   const Stack stack = *parse_stack("NAU:2,NMU:1", 100);
-  StackRecipe recipe;
-  recipe.layers.assign(2, {Regulariser::sparsity(10, 0, 1)});
+  Recipe recipe;
+  recipe.layers.assign(2, {.regularisers = {Regulariser::sparsity(10, 0, 1)}, .starts = {}});
   Bundle<float> bundle(stack, recipe, target);
   std::vector<std::uint32_t> seeds;
   std::vector<Subsets> subsets;

@@ -1,5 +1,7 @@
-# The plotting library of the HTML pages comes from npm: exact versions and hashes stand in src/report/assets. Without npm
-# the program is built without it, and `nalm report` says so.
+# The plotting library of the HTML pages comes from npm: exact versions and hashes stand in src/report/assets. Without it the
+# program is built nevertheless; it knows why, `nalm report` says so, and every configuration tries again.
+# Sets nalm_plotting_library and nalm_no_library_reason, the files to embed. The file left-out in the build folder is there
+# while the library is not, for ./nalm.
 set(folder ${PROJECT_SOURCE_DIR}/build/npm)  # one for all presets
 file(STRINGS ${PROJECT_SOURCE_DIR}/src/report/assets/library.txt names)
 foreach(file package.json package-lock.json .npmrc)
@@ -8,22 +10,52 @@ endforeach()
 list(TRANSFORM names PREPEND ${folder}/node_modules/ OUTPUT_VARIABLE nalm_plotting_library)
 file(SHA256 ${folder}/package-lock.json wanted)
 set(installed "")
+set(reason "")
 if(EXISTS ${folder}/installed)
   file(READ ${folder}/installed installed)
 endif()
 if(NOT installed STREQUAL wanted)
   find_program(NALM_NPM npm)
   if(NALM_NPM)
-    execute_process(COMMAND ${NALM_NPM} ci --ignore-scripts --no-audit --no-fund --loglevel=error WORKING_DIRECTORY ${folder}
-                    RESULT_VARIABLE failed OUTPUT_QUIET)
-    if(NOT failed)
+    # One more try is enough: with npm's own patience a refused connection costs more than a minute.
+    execute_process(COMMAND ${NALM_NPM} ci --ignore-scripts --no-audit --no-fund --loglevel=error --fetch-retries=1
+                            --fetch-retry-mintimeout=1000
+                    WORKING_DIRECTORY ${folder} RESULT_VARIABLE failed ERROR_VARIABLE said OUTPUT_QUIET)
+    if(failed)
+      # What npm says last, but for where its log is and for advice; what follows "reason:" is best.
+      string(REGEX REPLACE "[][;\\]" " " said "${said}")
+      string(REGEX MATCHALL "[^\n]+" lines "${said}")
+      list(FILTER lines EXCLUDE REGEX "complete log|_logs/|^npm (ERR!|error) *$|network |^npm (warn|WARN|notice)")
+      set(last "${failed}")
+      if(lines)
+        list(GET lines -1 last)
+      endif()
+      if(said MATCHES "reason: *([^\n]+)")
+        set(last "${CMAKE_MATCH_1}")
+      endif()
+      string(REGEX REPLACE "^npm (ERR!|error) *" "" last "${last}")
+      string(STRIP "${last}" last)
+      set(reason "npm could not fetch it (${last})")
+    else()
       file(WRITE ${folder}/installed ${wanted})
-      set(installed ${wanted})
     endif()
+  else()
+    set(reason "npm was not there")
   endif()
 endif()
-if(NOT installed STREQUAL wanted)
-  message(STATUS "HTML reports: skipped, because npm is missing or could not fetch the plotting library")
+set(nalm_no_library_reason ${PROJECT_BINARY_DIR}/generated/no_library_reason.txt)
+set(known "never written")
+if(EXISTS ${nalm_no_library_reason})
+  file(READ ${nalm_no_library_reason} known)
+endif()
+if(NOT known STREQUAL reason)  # an untouched file needs no compiling
+  file(WRITE ${nalm_no_library_reason} "${reason}")
+endif()
+if(reason)
+  message(STATUS "HTML reports: left out, because ${reason}")
   file(WRITE ${PROJECT_BINARY_DIR}/generated/no_library.js "")
   set(nalm_plotting_library ${PROJECT_BINARY_DIR}/generated/no_library.js)
+  file(WRITE ${PROJECT_BINARY_DIR}/left-out "${reason}\n")
+else()
+  file(REMOVE ${PROJECT_BINARY_DIR}/left-out)
 endif()

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "nalm/model.hpp"
 #include "nalm/train.hpp"
 
 // Any function of run and iteration will do; this one is a multiplicative hash.
@@ -15,7 +16,7 @@ static double uniform(int run, long iteration, std::size_t k) {
 int main() {
   const auto stack = nalm::parse_stack("NAU:1", 2);
   if (!stack) return std::fprintf(stderr, "%s\n", stack.error().message.c_str()), 2;
-  nalm::Trainer::Settings settings = nalm::default_training(*stack, nalm::Operation::Subtract);
+  nalm::Trainer::Settings settings = nalm::default_training(*stack);
   settings.runs = 8;
 
   auto trainer = nalm::Trainer::create(settings);

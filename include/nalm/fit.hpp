@@ -52,12 +52,14 @@ struct FitConstant {
   double low = 0;       // 99 % interval around the estimate
   double high = 0;
   bool snapped = false;  // value is a simple number inside the interval
+  std::string slot{};    // its variable in Candidate::open_formula; empty for an exponent and for what is not written
 };
 
 struct Candidate {
   Expression formula;
-  int size = 0;  // operations, variables and numbers in the formula
-  Model model;   // the layers; predict(model, rows, Precision::Double) gives what the formula gives
+  Expression open_formula;  // with variables in the place of constants: FitConstant::slot
+  int size = 0;             // operations, variables and numbers in the formula
+  Model model;              // the layers; predict(model, rows, Precision::Double) gives what the formula gives
   FitError train, held_out, outside;
   std::vector<FitConstant> constants;
   int agreeing = 0;        // restarts that spell this formula, constants aside

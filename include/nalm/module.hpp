@@ -74,6 +74,18 @@ struct Condition {
   double value = 0;
 };
 
+// Where a parameter ends when the weights that it makes are discrete.
+enum class End {
+  FarOut,        // squashed, so a large number of either sign; with a clamp, a whole number within it
+  FarOutOrZero,  // the same under a tanh
+  Whole,         // a whole number
+  Bit,           // 0 or 1
+  Zero,
+  OneInput,   // far out for one input: a softmax over them
+  OneOutput,  // the same over outputs
+  Anywhere,
+};
+
 struct ParameterInfo {
   std::string_view name;
   Axes axes = per_input_and_output;
@@ -81,7 +93,32 @@ struct ParameterInfo {
   std::optional<Clamp> clamp;  // applied to the stored value after every optimiser step
   std::string_view meaning;
   Condition condition{};
+  End end = End::FarOut;
 };
+
+// What an array means to those who judge or read a trained layer.
+enum class Role {
+  Detail,     // nothing that they look at
+  Weight,     // per input and output: 1 uses the input, -1 subtracts or divides by it, 0 ignores it
+  OfSum,      // the same, of a module that has other weights for products ...
+  OfProduct,  // ... and these are they
+  Divisor,    // 1 divides by the input, where the Weight before it multiplies by it
+  Imaginary,  // 0 everywhere
+  Gate,       // per input: 1 lets it through, 0 does not; otherwise: 1 takes the sum, 0 the product
+};
+constexpr bool is_weight(Role role) { return role != Role::Detail && role != Role::Gate; }
+
+// The values that an array ends at when a module has learned something exact.
+struct Discrete {
+  std::span<const double> values{};
+  bool whole = false;  // all whole numbers instead
+
+  constexpr bool is_any() const { return values.empty() && !whole; }
+};
+namespace discrete {
+inline constexpr double bit_values[] = {0, 1}, unit_values[] = {-1, 0, 1};
+inline constexpr Discrete bits{bit_values}, units{unit_values}, whole{{}, true};
+}  // namespace discrete
 
 // An array that forward computes: effective weights (once per iteration) or steps (per sample, kept for backward and
 // shown by `nalm explain`).
@@ -89,7 +126,9 @@ struct Quantity {
   std::string_view name;
   Axes axes = per_input_and_output;
   std::string_view formula;
-  bool counts_as_sparse = false;  // weights: enters the sparsity error
+  Role role = Role::Detail;
+  Discrete discrete{};
+  bool counts_as_sparse = is_weight(role);  // weights: enters the sparsity error
 };
 
 struct OptionInfo {
@@ -105,31 +144,34 @@ enum class Operation { Add, Subtract, Multiply, Divide };
 inline constexpr std::array all_operations{Operation::Add, Operation::Subtract, Operation::Multiply, Operation::Divide};
 std::string_view name_of(Operation operation);  // add, sub, mul, div
 
-// A layer with its numbers, for turning it into a formula. Arrays are in the order of ModuleInfo; the inputs are
-// expressions: columns, or the outputs of the layer below.
+struct ModuleInfo;
+
+// A layer with its numbers, for turning it into a formula. Arrays go by the names of the module's tables; the inputs
+// are expressions: columns, or the outputs of the layer below.
 class Readout {
  public:
-  Readout(const LayerShape& shape, std::span<const double> parameters, std::span<const double> weights,
-          std::span<const Expression> inputs)
-      : shape_(shape), parameters_(parameters), weights_(weights), inputs_(inputs) {}
+  Readout(const ModuleInfo& module, const LayerShape& shape, std::span<const double> parameters,
+          std::span<const double> weights, std::span<const Expression> inputs)
+      : module_(module), shape_(shape), parameters_(parameters), weights_(weights), inputs_(inputs) {}
 
   int inputs() const { return shape_.inputs; }
   int outputs() const { return shape_.outputs; }
   double option(int k) const { return shape_.options[static_cast<std::size_t>(k)]; }
-  double parameter(int k) const { return parameters_[static_cast<std::size_t>(k)]; }
-  double weight(int k) const { return weights_[static_cast<std::size_t>(k)]; }
+  // One index for each axis.
+  double parameter(std::string_view name, int i, int j = 0, int k = 0) const;
+  double weight(std::string_view name, int i, int j = 0, int k = 0) const;
   const Expression& x(int i) const { return inputs_[static_cast<std::size_t>(i)]; }
 
   // The nearest of the discrete values if it is within 1e-3. Otherwise the value itself, and a note that says so.
-  double snap(double value, std::initializer_list<double> discrete_values, std::string_view what);
-
-  // The nearest whole number if it is within 1e-3, for powers.
-  double snap_to_whole(double value, std::string_view what);
+  double snap(double value, const Discrete& to, std::string_view what);
+  // A weight, with the discrete values that its table has.
+  double snapped(std::string_view name, int i, int j = 0, int k = 0);
 
   std::vector<std::string> notes;  // what was not discrete; which relation or rule is spelled
   bool discrete = true;            // whether everything could be rounded
 
  private:
+  const ModuleInfo& module_;
   const LayerShape& shape_;
   std::span<const double> parameters_;
   std::span<const double> weights_;
@@ -158,17 +200,18 @@ struct ModuleInfo {
   // The formula it trains with, or empty where that is the one above: some modules train in another form than they are
   // evaluated in. Such a module has train_forward, and its backward belongs to that.
   std::string_view training_form{};
-  bool takes_noise = false;  // train_forward gets a random factor per input (Recipe::noise)
+  bool takes_noise = false;  // train_forward gets a random factor per input (TrainingRecipe::noise)
   std::span<const ParameterInfo> parameters{};
   std::span<const OptionInfo> options{};
   std::span<const Quantity> weights{};
   std::span<const Quantity> steps{};
   std::span<const Operation> operations{};  // of the single module task
-  Recipe (*recipe)(Operation, int inputs) = nullptr;
+  Recipe (*recipe)() = nullptr;
   bool truth_values = false;     // inputs are meant to lie in [0, 1]
   bool positive_inputs = false;  // negative inputs give NaN
   int outputs_multiple_of = 1;
   int path_option = -1;  // the option that says how many paths there are
+  bool chaotic = false;  // the last bit of a start value decides which runs succeed: rates can be compared, runs cannot
 };
 
 // ---- sizes ---------------------------------------------------------------------------------------------------------

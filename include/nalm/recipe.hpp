@@ -167,21 +167,32 @@ struct StartChange {
   Kind kind = Kind::Uniform;
 };
 
-struct Recipe {
-  Optimiser optimiser;
+// What a layer wants.
+struct LayerRecipe {
   std::vector<Regulariser> regularisers;
+  std::vector<StartChange> starts;
+};
+
+// What a training does, with all layers alike.
+struct TrainingRecipe {
+  Optimiser optimiser;
   std::optional<double> clip_value;  // every gradient scalar into [-clip, clip], regularisers included
   std::optional<double> clip_norm;   // the gradient of all layers scaled down to this Euclidean norm
   std::optional<Reinitialise> reinitialise;
   Loss loss;
   std::optional<Noise> noise;
   std::optional<Restarts> restarts;
-  std::vector<StartChange> starts;
   std::optional<CoolDown> cool_down;
   std::optional<Decay> decay;
   std::optional<Phases> phases;
   long iterations = 50000;
   int batch = 128;
+};
+
+// Of a stack; a module's own has one layer.
+struct Recipe {
+  TrainingRecipe training;
+  std::vector<LayerRecipe> layers = std::vector<LayerRecipe>(1);
 };
 
 }  // namespace nalm

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "nalm/model.hpp"
 #include "nalm/recipe.hpp"
+#include "nalm/stack.hpp"
 
 namespace nalm {
 
@@ -20,10 +20,7 @@ class Trainer {
  public:
   struct Settings {
     Stack stack;
-    // Optimiser, clipping and batch size for the network, and regularisers for each layer. default_training() has the
-    // modules' own habits.
-    Recipe recipe;
-    std::vector<std::vector<Regulariser>> layer_regularisers;
+    Recipe recipe;  // a layer of it for each of the stack; default_training() has the modules' own habits
     int runs = 1;
     Precision precision = Precision::Float;
     int threads = 0;  // 0: all processors
@@ -41,6 +38,8 @@ class Trainer {
 
   // Advances every run; bits do not depend on the number of threads or runs.
   void train(long iterations, const BatchSource& source);
+  // As long as the recipe says, counted from the first iteration.
+  void train(const BatchSource& source);
 
   // For iNALU's habits: the validation error of a run, as of now.
   void set_validation_error(int run, double error);
@@ -54,7 +53,8 @@ class Trainer {
   std::unique_ptr<State> state_;
 };
 
-// The modules' own habits: regularisers per layer, everything else from the last layer.
-Trainer::Settings default_training(const Stack& stack, Operation operation = Operation::Add);
+// The modules' own habits: each layer as its module wants it, the training as the last layer's module does it.
+Recipe default_recipe(const Stack& stack);
+Trainer::Settings default_training(const Stack& stack);
 
 }  // namespace nalm

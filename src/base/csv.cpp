@@ -14,6 +14,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/csv.hpp"
+#include "base/text.hpp"
 #include "base/utf8.hpp"
 
 namespace nalm {
@@ -25,12 +27,6 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view between(const char* first, const char* last) {
   return {first, static_cast<std::size_t>(last - first)};
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
 }
 
 // LF, CR and CRLF each end one line.
@@ -145,6 +141,12 @@ class TableReader {
   Result<Table> read() {
     if (!check_encoding() || !read_rows()) return std::move(error_);
     return std::move(table_);
+  }
+
+  std::vector<std::string> cells_of_line() {
+    std::vector<std::string> cells;
+    for (Cell cell; !cell.ends_row && read_cell(cell); ++column_) cells.push_back(cell.unescaped());
+    return cells;
   }
 
  private:
@@ -305,7 +307,7 @@ class TableReader {
   // "1 2" and the like: whoever wrote it should learn that spaces do not separate cells.
   bool is_spaced_numbers(std::string_view text) {
     std::size_t pieces = 0;
-    for (; !text.empty(); text = trimmed(text)) {
+    for (; !text.empty(); text = trim(text)) {
       const std::string_view piece = text.substr(0, text.find_first_of(" \t"));
       double ignored = 0;
       if (!read_number(piece, ignored)) return false;
@@ -353,7 +355,7 @@ class TableReader {
     } else {
       const char* const first = cursor_;
       while (cursor_ != end_ && !ends_cell(*cursor_)) ++cursor_;
-      cell.text = trimmed(between(first, cursor_));
+      cell.text = trim(between(first, cursor_));
     }
     cell.ends_row = cursor_ == end_ || *cursor_ != delimiter_;
     if (cell.ends_row) {
@@ -378,7 +380,7 @@ class TableReader {
     }
     const std::string_view content = between(first, cursor_ - 1);
     line_ += count_line_breaks(content);
-    cell.text = trimmed(content);
+    cell.text = trim(content);
     return check_after_quote();
   }
 
@@ -387,7 +389,7 @@ class TableReader {
     if (cursor_ == end_ || ends_cell(*cursor_)) return true;
     const char* const first = cursor_;
     while (cursor_ != end_ && !ends_cell(*cursor_)) ++cursor_;
-    return fail(place(line_) + ": " + shown(trimmed(between(first, cursor_))) +
+    return fail(place(line_) + ": " + shown(trim(between(first, cursor_))) +
                 " follows a closing quote; remove it, or write a quote inside quotes twice.");
   }
 
@@ -452,6 +454,15 @@ Result<Table> without_exceptions(std::string_view name, const Action& action) {
 }
 
 }  // namespace
+
+std::string csv_cell(std::string_view text) {
+  if (text.find_first_of(",;\t\"\r\n") == text.npos) return std::string(text);
+  std::string cell = "\"";
+  for (const char c : text) cell += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return cell + "\"";
+}
+
+std::vector<std::string> cells_of(std::string_view line) { return TableReader(line, "").cells_of_line(); }
 
 Result<Table> read_table(std::string_view text, std::string_view source_name) {
   return without_exceptions(source_name, [&] { return TableReader(text, source_name).read(); });

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -10,6 +12,7 @@ namespace nalm {
 
 inline int processor_count() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
 
+// The first exception of a call comes back once all threads have ended; calls that have not begun by then are left out.
 template <class F>
 void parallel_for(int n, int threads, F f) {
   const int count = std::min(n, threads > 0 ? threads : processor_count());
@@ -18,12 +21,27 @@ void parallel_for(int n, int threads, F f) {
     return;
   }
   std::atomic<int> next{0};
+  std::mutex mutex;
+  std::exception_ptr first;
   const auto work = [&] {
-    for (int k = next++; k < n; k = next++) f(k);
+    try {
+      for (int k = next++; k < n; k = next++) f(k);
+    } catch (...) {
+      next = n;
+      const std::lock_guard lock(mutex);
+      if (!first) first = std::current_exception();
+    }
   };
-  std::vector<std::jthread> workers;
-  for (int k = 1; k < count; ++k) workers.emplace_back(work);
-  work();
+  {
+    std::vector<std::jthread> workers;
+    try {
+      for (int k = 1; k < count; ++k) workers.emplace_back(work);
+    } catch (const std::exception&) {
+      // No thread or no memory for one to be had: those that run do all of the work.
+    }
+    work();
+  }
+  if (first) std::rethrow_exception(first);
 }
 
 }  // namespace nalm

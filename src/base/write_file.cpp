@@ -1,5 +1,6 @@
 #include "base/write_file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -9,14 +10,25 @@
 
 namespace nalm {
 
+namespace {
+
+// Only text is written here. A file with a NUL byte was made by something else, and may be hours of work: the store of
+// a benchmark is such a file.
+bool holds_binary(const std::string& path) {
+  char head[512];
+  std::ifstream file(path, std::ios::binary);
+  file.read(head, sizeof head);
+  return std::find(head, head + file.gcount(), '\0') != head + file.gcount();
+}
+
+}  // namespace
+
 FileWriter::FileWriter(std::string path) : path_(std::move(path)), temporary_(path_ + ".part") {
   std::error_code ignored;
   is_special_ = std::filesystem::exists(path_, ignored) && !std::filesystem::is_regular_file(path_, ignored);
-  char head[16] = {};
-  if (!is_special_) std::ifstream(path_, std::ios::binary).read(head, sizeof head);
-  is_store_ = std::string_view(head, sizeof head) == std::string_view("SQLite format 3\0", 16);
+  is_binary_ = !is_special_ && holds_binary(path_);
   errno = 0;
-  if (!is_special_ && !is_store_) file_.open(temporary_, std::ios::binary | std::ios::trunc);
+  if (!is_special_ && !is_binary_) file_.open(temporary_, std::ios::binary | std::ios::trunc);
   open_error_ = errno;
 }
 
@@ -28,7 +40,10 @@ FileWriter::~FileWriter() {
 
 Status FileWriter::begun() const {
   if (is_special_) return Error{path_ + ": not written, because this is not a regular file."};
-  if (is_store_) return Error{path_ + ": not written, because it holds the results of a benchmark; name another file."};
+  if (is_binary_)
+    return Error{path_ +
+                 ": not written, because it holds no text but data, such as the results of a benchmark; name "
+                 "another file."};
   if (!file_.is_open())
     return Error{
         fmt::format("{}: the file cannot be written ({}); nothing was changed.", path_, std::strerror(open_error_))};

@@ -1,4 +1,4 @@
-// Writes a file beside its place and renames it when it is whole: a reader never sees half a file, and a full disk
+// Writes a text file beside its place and renames it when it is whole: a reader never sees half a file, and a full disk
 // loses nothing that was there before.
 #pragma once
 
@@ -24,8 +24,8 @@ class FileWriter {
 
  private:
   std::string path_, temporary_;
-  bool is_special_;        // such as /dev/stdout, which cannot be replaced
-  bool is_store_ = false;  // results of a benchmark, which may be hours of work
+  bool is_special_;  // such as /dev/stdout, which cannot be replaced
+  bool is_binary_;   // no text, so it was not written by this class
   std::ofstream file_;
   int open_error_ = 0;  // errno
 };

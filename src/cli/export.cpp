@@ -1,63 +1,88 @@
 // nalm export: one run of a benchmark as a model file.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "bench/metrics.hpp"
+#include <algorithm>
+
+#include "base/text.hpp"
 #include "cli/judgement.hpp"
+#include "experiment/summary.hpp"
 #include "nalm/model.hpp"
 
 namespace nalm::cli {
 namespace {
 
 struct Options {
-  std::string folder = default_folder, module, operation, range, out;
-  std::uint64_t seed = 0;
-  std::optional<long> step;
+  std::string folder = default_folder, model, operation, setting, out;
+  std::optional<long> seed, step;
 };
 
+// Leaves the cells whose part has the name. A setting may be given by its number in the folder's own list, which for
+// the whole grid is the paper's, and a range without its U.
+Status keep(std::vector<std::size_t>& chosen, const std::vector<Cell>& cells, std::string Cell::*part,
+            const std::string& name, std::string_view option, const std::string& folder) {
+  std::vector<std::string> known;
+  for (const std::size_t c : chosen)
+    if (std::find(known.begin(), known.end(), cells[c].*part) == known.end()) known.push_back(cells[c].*part);
+  if (name.empty() && known.size() == 1) return Done{};
+  const auto is = [&](const std::string& candidate, std::size_t number) {
+    return same_name(candidate, name) || candidate == "U" + name ||
+           (part == &Cell::setting && name == std::to_string(number));
+  };
+  std::string wanted;
+  for (std::size_t k = 0; k < known.size() && wanted.empty(); ++k)
+    if (!name.empty() && is(known[k], k)) wanted = known[k];
+  if (wanted.empty())
+    return Error{name.empty()
+                     ? fmt::format("{} has several; choose one with --{}: {}.", folder, option, fmt::join(known, ", "))
+                     : fmt::format("{} has no {} \"{}\"; it has {}.", folder, option, name, fmt::join(known, ", "))};
+  std::erase_if(chosen, [&](std::size_t c) { return cells[c].*part != wanted; });
+  return Done{};
+}
+
 int export_run(const Options& o) {
-  const Result<RunStore> store = RunStore::read(o.folder);
+  const Result<Store> store = Store::read(o.folder);
   if (!store) return fail(store.error());
-  const Result<const ModuleInfo*> module = find_module(o.module);
-  if (!module) return fail(module.error());
-  const Result<Operation> operation = parse_operation(o.operation);
-  if (!operation) return fail(operation.error());
-  const Result<StoreInfo> info = store->info();
-  if (!info) return fail(info.error());
-  // A number counts in the folder's own list, which for the whole grid is the paper's.
-  std::string wanted, known;
-  for (std::size_t k = 0; k < info->grid.ranges.size(); ++k) {
-    const std::string name = name_of(info->grid.ranges[k].train);
-    if (o.range == std::to_string(k) || o.range == name || "U" + o.range == name) wanted = name;
-    known += (k ? ", " : "") + name;
+  const std::vector<Cell>& cells = store->cells();
+  const Task& task = *store->info().plan.task;
+  std::vector<std::size_t> chosen;
+  for (std::size_t c = 0; c < cells.size(); ++c) chosen.push_back(c);
+  if (Status kept = keep(chosen, cells, &Cell::model, o.model, task.model_word, o.folder); !kept)
+    return fail(kept.error());
+  if (Status kept = keep(chosen, cells, &Cell::operation, o.operation, "operation", o.folder); !kept)
+    return fail(kept.error());
+  if (Status kept = keep(chosen, cells, &Cell::setting, o.setting, task.setting_word, o.folder); !kept)
+    return fail(kept.error());
+  const Cell& cell = cells[chosen.front()];
+  const long seed = o.seed.value_or(store->info().plan.seeds.front());
+  std::optional<FinishedRun> found;
+  const Status read = store->for_each_run(
+      [&](const FinishedRun& run) -> Status {
+        if (run.id.seed == static_cast<std::uint64_t>(seed)) found = run;
+        return Done{};
+      },
+      chosen.front());
+  if (!read) return fail(read.error());
+  if (!found) return fail({fmt::format("{} has no run of {} with seed {}.", o.folder, cell.name(), seed)});
+  const Result<RunResult> result = judge(cell, found->record, found->id.seed);
+  if (!result) return fail(result.error());
+  std::size_t row = result->judged_row;
+  if (o.step) {
+    const std::vector<long>& steps = found->record.steps;
+    row = static_cast<std::size_t>(std::find(steps.begin(), steps.end(), *o.step) - steps.begin());
+    if (row == steps.size())
+      return fail({fmt::format("step {} was not logged; logged are {} to {}.", *o.step, steps.front(), steps.back())});
   }
-  if (wanted.empty()) return fail({fmt::format("{} has no range \"{}\"; it has {}.", o.folder, o.range, known)});
-  const Result<std::vector<Run>> runs = store->runs(Pair{*module, *operation});
-  if (!runs) return fail(runs.error());
-  for (const Run& run : *runs) {
-    if (name_of(run.id.range.train) != wanted || run.id.seed != o.seed) continue;
-    const Result<RunResult> result = judge(run, {});
-    if (!result) return fail(result.error());
-    std::size_t row = result->best_row;
-    if (o.step) {
-      const auto& steps = run.series.steps;
-      row = static_cast<std::size_t>(std::find(steps.begin(), steps.end(), *o.step) - steps.begin());
-      if (row == steps.size())
-        return fail(
-            {fmt::format("step {} was not logged; logged are {} to {}.", *o.step, steps.front(), steps.back())});
-    }
-    const Result<Model> model = model_at(run, row);
-    if (!model) return fail(model.error());
-    if (o.out.empty()) {
-      fmt::print("{}", to_json(*model));
-      return yes;
-    }
-    if (Status saved = save_model(*model, o.out); !saved) return fail(saved.error());
-    fmt::print("Written: {} (step {}, {}).\n", o.out, run.series.steps[row],
-               result->success ? "a solved run" : "a run that failed");
+  const Result<Model> model = model_at(cell, found->record, row);
+  if (!model) return fail(model.error());
+  if (o.out.empty()) {
+    fmt::print("{}", to_json(*model));
     return yes;
   }
-  return fail({fmt::format("{} has no run of {} {} on {} with seed {}.", o.folder, (*module)->name, name_of(*operation),
-                           wanted, o.seed)});
+  if (Status saved = save_model(*model, o.out); !saved) return fail(saved.error());
+  fmt::print("Written: {} (step {}, {}).\n", o.out, found->record.steps[row],
+             result->success ? "a solved run" : "a run that failed");
+  return yes;
 }
 
 }  // namespace
@@ -66,12 +91,11 @@ void add_export(Program& program) {
   static Options o;
   program.add("export", "Write one run of a benchmark as a model file")
       .optional_word("folder", o.folder, "Folder with results")
-      .text("--module", o.module, "Module")
-      .text("--operation", o.operation, "add, sub, mul or div")
-      .text("--range", o.range, "Training range, such as \"[1,2)\"")
-      .number("--seed", o.seed, "Seed of the run")
-      .number("--step", o.step, 0, 1000000000,
-              "Logged iteration; the one with the smallest validation error if not given")
+      .text("--module,--model", o.model, "Module, or another model of the task")
+      .text("--operation", o.operation, "add, sub, mul or div, or another of the task")
+      .text("--range,--setting", o.setting, "Training range, such as \"[1,2)\", or another setting of the task")
+      .number("--seed", o.seed, 0, 4294967295, "Seed of the run; the first one if not given")
+      .number("--step", o.step, 0, 1000000000, "Logged iteration; the one where the run is judged if not given")
       .text("-o,--output", o.out, "Write to this file instead of standard output")
       .example(
           "  nalm export --module NMU --operation mul --range \"[1,2)\" --seed 3 -o nmu.json\n"

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <mutex>
 
+#include "base/text.hpp"
 #include "base/write_file.hpp"
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
@@ -24,14 +25,11 @@ struct Options {
   bool quiet = false;
 };
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  for (std::size_t start = 0; start <= text.size() && !text.empty();) {
-    const std::size_t comma = std::min(text.find(',', start), text.size());
-    parts.push_back(text.substr(start, comma - start));
-    start = comma + 1;
-  }
-  return parts;
+// Names at commas; none if nothing was given.
+std::vector<std::string> names_in(const std::string& text) {
+  if (text.empty()) return {};
+  const std::vector<std::string_view> parts = split(text);
+  return {parts.begin(), parts.end()};
 }
 
 std::string quoted(const std::string& word) {
@@ -182,10 +180,10 @@ int run_fit(const Options& o) {
 
   FitOptions options;
   options.target = o.target;
-  options.inputs = split(o.inputs);
+  options.inputs = names_in(o.inputs);
   options.stack = o.model;
   options.powers = o.powers == "integer" ? Powers::Integer : o.powers == "half" ? Powers::Half : Powers::Any;
-  options.use = split(o.use);
+  options.use = names_in(o.use);
   options.seed = o.seed;
   options.threads = o.threads;
   options.time_limit = o.time_limit;

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "bench/grid.hpp"
 #include "cli/command.hpp"
+#include "cli/list_tasks.hpp"
+#include "cli/wrap.hpp"
 #include "nalm/module.hpp"
-#include "tasks/task_summary.hpp"
+#include "tasks/single_module/recipes.hpp"
+#include "train/recipe_fields.hpp"
 
 namespace nalm::cli {
 
@@ -62,91 +64,22 @@ std::string text_of(const Axes& axes) {
   return text;
 }
 
-std::string text_of(const Regulariser& r) {
-  const std::string of = r.parameter.empty() ? "every parameter" : r.parameter;
-  switch (r.kind) {
-    case Regulariser::Kind::Sparsity:
-      return fmt::format("sparsity of {}: up to {} * mean min(|w|, |1 - |w||), ramp over iterations {} to {}", of,
-                         r.strength, r.start, r.end);
-    case Regulariser::Kind::Saturate:
-      return fmt::format("saturation of {}: {} * mean max(20 - |w|, 0) after iteration {}, while validation error < 1",
-                         of, r.strength, r.start);
-    case Regulariser::Kind::L1:
-      return fmt::format("L1 of {}: {} * sum |w|, times {} every {} iterations up to {}", of, r.strength, r.growth,
-                         r.every, r.limit);
-    case Regulariser::Kind::Unit:
-      return fmt::format("units of {}: up to {} * mean |1 - |w||, ramp over iterations {} to {}", of, r.strength,
-                         r.start, r.end);
-    case Regulariser::Kind::Grow:
-      return fmt::format("growth of {}: up to -{} * mean w^2, ramp over iterations {} to {}", of, r.strength, r.start,
-                         r.end);
-  }
-  return "";
-}
-
-std::vector<std::string> habits(const Recipe& recipe) {
-  std::vector<std::string> lines;
-  lines.push_back(fmt::format("{}, learning rate {}, batch {}, {} iterations",
-                              recipe.optimiser.kind == Optimiser::Kind::Adam ? "Adam" : "RMSProp",
-                              recipe.optimiser.learning_rate(), recipe.batch, recipe.iterations));
-  for (const Regulariser& r : recipe.regularisers) lines.push_back(text_of(r));
-  if (recipe.clip_value) lines.push_back(fmt::format("gradients clipped to [-{0}, {0}]", *recipe.clip_value));
-  if (recipe.clip_norm) lines.push_back(fmt::format("gradient norm clipped to {}", *recipe.clip_norm));
-  if (recipe.reinitialise) {
-    lines.push_back(
-        fmt::format("fresh start values when the validation error stays above {} (checked every {} iterations)",
-                    recipe.reinitialise->error_above, recipe.reinitialise->every));
-  }
-  switch (recipe.loss.kind) {
-    case Loss::Kind::Squared:
-      break;
-    case Loss::Kind::Huber:
-      lines.push_back(fmt::format("loss: Huber, a straight line beyond {}", recipe.loss.limit));
-      break;
-    case Loss::Kind::Absolute:
-      lines.push_back("loss: the absolute error");
-      break;
-    case Loss::Kind::Relative:
-      lines.push_back("loss: the squared relative error");
-      break;
-    case Loss::Kind::Log:
-      lines.push_back("loss: the squared difference of the logarithms of the magnitudes");
-      break;
-  }
-  for (const StartChange& change : recipe.starts)
-    lines.push_back(fmt::format("{} starts uniform in ({}, {})", change.parameter, change.lo, change.hi));
-  if (recipe.cool_down) {
-    lines.push_back(fmt::format("learning rate falls to 0 over iterations {} to {}", recipe.cool_down->start,
-                                recipe.cool_down->end));
-  }
-  if (recipe.noise) {
-    lines.push_back(recipe.noise->batch_adaptive
-                        ? fmt::format("noise from {0} to {0} + 1 / standard deviation of the batch", recipe.noise->lo)
-                        : fmt::format("noise from {} to {}", recipe.noise->lo, recipe.noise->hi));
-  }
-  if (recipe.restarts) {
-    lines.push_back(fmt::format("{} tries of {} iterations, then on from the one with the smallest validation error",
-                                recipe.restarts->count, recipe.restarts->every));
-  }
-  return lines;
-}
-
-// Operations with the same habits share a line; so do 2 and 10 inputs.
-std::vector<std::pair<std::string, std::vector<std::string>>> habits_by_operation(const ModuleInfo& module) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> result;
-  if (module.operations.empty()) return {{"", habits(module.recipe(Operation::Add, 2))}};
-  std::vector<std::string> wide;
-  for (Operation operation : module.operations) {
-    std::vector<std::string> lines = habits(module.recipe(operation, 2));
-    const std::string name(name_of(operation));
-    if (!result.empty() && result.back().second == lines) {
-      result.back().first += ", " + name;
-    } else {
-      result.push_back({name, lines});
+// How the module is trained, and where the benchmark does it differently: there, by what.
+using Habits = std::vector<std::pair<std::string, std::vector<std::string>>>;
+Habits habits(const ModuleInfo& module) {
+  Habits result{{"", recipe_in_words(module.recipe())}};
+  for (const int inputs : {2, 10}) {
+    for (const Operation operation : module.operations) {
+      std::vector<std::string> lines = recipe_in_words(single_module_recipe(module, operation, inputs));
+      std::erase_if(lines, [&](const std::string& line) {
+        return std::find(result[0].second.begin(), result[0].second.end(), line) != result[0].second.end();
+      });
+      const auto same = std::find_if(result.begin(), result.end(), [&](const auto& h) { return h.second == lines; });
+      const std::string name =
+          inputs == 2 ? fmt::format("benchmark, {}", name_of(operation)) : fmt::format("benchmark, {} inputs", inputs);
+      if (!lines.empty() && same == result.end()) result.push_back({name, std::move(lines)});
     }
-    if (wide = habits(module.recipe(operation, 10)); wide == lines) wide.clear();
   }
-  if (!wide.empty()) result.push_back({"with 10 inputs", std::move(wide)});
   return result;
 }
 
@@ -155,28 +88,6 @@ std::string operations_text(const ModuleInfo& module) {
   for (Operation operation : module.operations) text += (text.empty() ? "" : " ") + std::string(name_of(operation));
   return text.empty() ? "-" : text;
 }
-
-// Wraps at 100 columns, with every line after the first indented.
-std::string wrap(std::string_view text, std::size_t indent) {
-  std::string result;
-  std::size_t column = indent;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    if (column > indent && column + end > 100) {
-      result += "\n" + std::string(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      result += ' ';
-      ++column;
-    }
-    result += text.substr(0, end);
-    column += end;
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return result;
-}
-
-void print_field(std::string_view label, std::string_view text) { fmt::print("{:<13}{}\n", label, wrap(text, 13)); }
 
 void print_module(const ModuleInfo& m) {
   fmt::print("{}: {}\n\n", m.name, m.title);
@@ -198,10 +109,9 @@ void print_module(const ModuleInfo& m) {
     fmt::print("  {:<17}{} (default {})\n", o.name, wrap(o.meaning, 19), standard);
   }
   fmt::print("\ntraining\n");
-  for (const auto& [operations, lines] : habits_by_operation(m)) {
-    for (std::size_t k = 0; k < lines.size(); ++k) {
-      fmt::print("  {:<19}{}\n", k == 0 ? operations : "", wrap(lines[k], 21));
-    }
+  for (const auto& [where, lines] : habits(m)) {
+    if (!where.empty()) fmt::print("  {}\n", where);
+    for (const std::string& line : lines) fmt::print("  {}{}\n", where.empty() ? "" : "  ", wrap(line, 6));
   }
   fmt::print("\ndifferences from the paper\n");
   for (std::string_view d : m.differences) fmt::print("  - {}\n", wrap(d, 4));
@@ -238,119 +148,15 @@ Json to_json(const ModuleInfo& m) {
     json["options"].push_back(entry);
   }
   json["training"] = Json::object();
-  for (const auto& [operations, lines] : habits_by_operation(m)) {
-    json["training"][operations.empty() ? "default" : operations] = lines;
-  }
-  json["recipes"] = Json::object();
-  for (Operation operation : m.operations) {
-    json["recipes"][std::string(name_of(operation))] = Json::parse(nalm::to_json(m.recipe(operation, 2)));
-  }
+  for (const auto& [where, lines] : habits(m)) json["training"][where.empty() ? "default" : where] = lines;
+  json["recipe"] = Json::parse(nalm::to_json(m.recipe()));
+  json["recipes"] = Json::object();  // of the benchmark
+  for (Operation operation : m.operations)
+    json["recipes"][std::string(name_of(operation))] =
+        Json::parse(nalm::to_json(single_module_recipe(m, operation, 2)));
   json["differences"] = m.differences;
   json["unusual_inputs"] = m.unusual_inputs;
   return json;
-}
-
-// ---- tasks ---------------------------------------------------------------------------------------------------------
-
-// The different values of a part of the arms, in order.
-std::vector<std::string> parts(const std::vector<Arm>& arms, std::string Arm::*part) {
-  std::vector<std::string> names;
-  for (const Arm& arm : arms)
-    if (std::find(names.begin(), names.end(), arm.*part) == names.end()) names.push_back(arm.*part);
-  return names;
-}
-
-std::string words_of(const Check& check) {
-  return fmt::format("{} | {} | {}: {} at {} {:g}", check.model, check.operation, check.setting, check.measure,
-                     check.at_least ? "least" : "most", check.value);
-}
-
-std::string words_of(const PublishedFigure& figure) {
-  const bool rate = figure.what == "success";
-  return fmt::format("{} | {} | {}: {} {:g}{}{}{}", figure.model, figure.operation, figure.setting, figure.what,
-                     rate ? 100 * figure.value : figure.value, rate ? " %" : "", figure.remark.empty() ? "" : "; ",
-                     figure.remark);
-}
-
-// The cells of large presets take seconds to make: they are not counted.
-bool is_counted(const Task& task, const TaskPreset& preset) { return &preset - task.presets.data() < 2; }
-
-void print_presets(const Task& task, std::size_t indent) {
-  for (const TaskPreset& preset : task.presets) {
-    std::string cells;
-    if (is_counted(task, preset)) {
-      const std::size_t count = task.arms(preset.name).size();
-      cells = fmt::format("{} cell{}, ", count, count == 1 ? "" : "s");
-    }
-    fmt::print("{:<{}}{:<16}{}\n", "", indent, preset.name,
-               wrap(fmt::format("{} ({}{} seed{}, {})", preset.meaning, cells, preset.seeds,
-                                preset.seeds == 1 ? "" : "s", preset.time),
-                    indent + 16));
-  }
-}
-
-void print_task(const Task& task) {
-  fmt::print("{}: {}\n\n", task.name, task.title);
-  print_field("source", task.source);
-  print_field("settings", task.settings);
-  fmt::print("\npresets (the second one is the default; times are for two cores)\n");
-  print_presets(task, 2);
-  const std::vector<Arm> arms = task.arms(task.presets[1].name);
-  fmt::print("\nparts of the default preset\n");
-  fmt::print("  {:<14}{}\n", "--modules", wrap(fmt::format("{}", fmt::join(parts(arms, &Arm::model), ", ")), 16));
-  fmt::print("  {:<14}{}\n", "--operations",
-             wrap(fmt::format("{}", fmt::join(parts(arms, &Arm::operation), ", ")), 16));
-  fmt::print("  {:<14}{}\n", "--settings", wrap(fmt::format("{}", fmt::join(parts(arms, &Arm::setting), ", ")), 16));
-  fmt::print("\ndifferences from the papers\n");
-  for (const std::string_view difference : task.differences) fmt::print("  - {}\n", wrap(difference, 4));
-  fmt::print("\npublished\n");
-  const std::vector<PublishedFigure> figures = published_figures(task);
-  for (const PublishedFigure& figure : figures) fmt::print("  - {}\n", wrap(words_of(figure), 4));
-  if (figures.empty()) fmt::print("  no figures that ours could be set beside\n");
-  fmt::print("\nchecks of the preset quick\n");
-  for (const Check& check : task.checks) fmt::print("  - {}\n", wrap(words_of(check), 4));
-}
-
-Json to_json(const Task& task) {
-  Json json{{"name", task.name}, {"title", task.title}, {"source", task.source}, {"settings", task.settings}};
-  json["presets"] = Json::array();
-  for (const TaskPreset& preset : task.presets) {
-    Json entry{{"name", preset.name}, {"meaning", preset.meaning}, {"seeds", preset.seeds}, {"time", preset.time}};
-    if (is_counted(task, preset)) {
-      const std::vector<Arm> arms = task.arms(preset.name);
-      entry["cells"] = arms.size();
-      entry["models"] = parts(arms, &Arm::model);
-      entry["operations"] = parts(arms, &Arm::operation);
-      entry["settings"] = parts(arms, &Arm::setting);
-    }
-    json["presets"].push_back(std::move(entry));
-  }
-  json["differences"] = task.differences;
-  json["published"] = Json::array();
-  for (const PublishedFigure& figure : published_figures(task))
-    json["published"].push_back({{"model", figure.model},
-                                 {"operation", figure.operation},
-                                 {"setting", figure.setting},
-                                 {"what", figure.what},
-                                 {"value", figure.value},
-                                 {"remark", figure.remark}});
-  json["checks"] = Json::array();
-  for (const Check& check : task.checks)
-    json["checks"].push_back({{"model", check.model},
-                              {"operation", check.operation},
-                              {"setting", check.setting},
-                              {"measure", check.measure},
-                              {check.at_least ? "at_least" : "at_most", check.value}});
-  return json;
-}
-
-void print_overview(std::span<const Task* const> tasks) {
-  for (const Task* task : tasks) {
-    fmt::print("{:<24}{}\n{:<24}{}\n", task->name, wrap(task->title, 24), "", wrap(task->source, 24));
-    print_presets(*task, 24);
-    fmt::print("\n");
-  }
-  fmt::print("\"nalm list NAME\" tells everything about one task, \"nalm bench --task NAME\" runs it.\n");
 }
 
 // ---- the command ---------------------------------------------------------------------------------------------------
@@ -397,11 +203,11 @@ int list(const std::vector<std::string>& names, bool tasks, bool as_json) {
     if (names.empty() && !tasks) chosen->modules = all_modules();
     Json json = Json::array();
     for (const ModuleInfo* m : chosen->modules) json.push_back(to_json(*m));
-    for (const Task* task : chosen->tasks) json.push_back(to_json(*task));
+    for (const Task* task : chosen->tasks) json.push_back(cli::to_json(*task));
     fmt::print("{}\n", json.dump(2));
     return yes;
   }
-  if (names.empty() && tasks) print_overview(all_tasks());
+  if (names.empty() && tasks) print_tasks();
   if (names.empty() && !tasks) print_modules();
   for (std::size_t k = 0; k < chosen->modules.size(); ++k) {
     if (k > 0) print_rule();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/csv.hpp"
 #include "cli/command.hpp"
 #include "nalm/model.hpp"
 #include "nalm/table.hpp"
@@ -16,13 +17,6 @@ struct Options {
   std::string model, data;
   bool append = false;
 };
-
-std::string cell(const std::string& name) {
-  if (name.find_first_of(",;\t\"\r\n") == std::string::npos) return name;
-  std::string text = "\"";
-  for (const char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return text + "\"";
-}
 
 int run_predict(const Options& o) {
   const Result<Model> model = load_model(o.model);
@@ -46,10 +40,10 @@ int run_predict(const Options& o) {
   fmt::memory_buffer text;
   auto out = std::back_inserter(text);
   if (o.append) {
-    for (const std::string& name : table->columns) fmt::format_to(out, "{},", cell(name));
+    for (const std::string& name : table->columns) fmt::format_to(out, "{},", csv_cell(name));
     if (known != table->columns.end()) target += " (predicted)";
   }
-  fmt::format_to(out, "{}\n", cell(target));
+  fmt::format_to(out, "{}\n", csv_cell(target));
   std::vector<double> values(used.size());
   double squares = 0;
   std::size_t undefined = 0, first_undefined = 0;

@@ -6,12 +6,12 @@
 #include <cmath>
 #include <thread>
 
-#include "bench/failures.hpp"
-#include "bench/runner.hpp"
-#include "bench/thresholds.hpp"
-#include "cli/judgement.hpp"
+#include "cli/command.hpp"
 #include "cli/progress.hpp"
+#include "experiment/plan.hpp"
+#include "experiment/summary.hpp"
 #include "nalm/model.hpp"
+#include "tasks/single_module/problem.hpp"
 
 namespace nalm::cli {
 namespace {
@@ -24,12 +24,12 @@ struct Options {
 };
 
 // Errors over iterations, logarithmic: v validation, t test, * both; a line where a run counts as solved.
-std::string chart(const Series& s, long last_step, double threshold) {
+std::string chart(const RunRecord& s, long last_step, double threshold) {
   constexpr int width = 64, height = 14;
   const auto decades = [](double v) { return std::log10(std::max(v, 1e-16)); };
   double lo = decades(threshold), hi = lo;
   for (std::size_t r = 0; r < s.rows(); ++r) {
-    for (const double v : {static_cast<double>(s.validation_mse[r]), static_cast<double>(s.test_mse[r])}) {
+    for (const double v : {s.values[r][single_module::validation_mse], s.values[r][single_module::test_mse]}) {
       if (!std::isfinite(v)) continue;
       lo = std::min(lo, decades(v));
       hi = std::max(hi, decades(v));
@@ -49,8 +49,8 @@ std::string chart(const Series& s, long last_step, double threshold) {
       char& at = rows[place(v)][x];
       at = at == 'v' && mark == 't' ? '*' : mark;
     };
-    put(static_cast<double>(s.validation_mse[r]), 'v');
-    put(static_cast<double>(s.test_mse[r]), 't');
+    put(s.values[r][single_module::validation_mse], 'v');
+    put(s.values[r][single_module::test_mse], 't');
   }
   std::string text;
   for (int k = 0; k < height; ++k) {
@@ -81,101 +81,105 @@ std::string weights_of(const Model& model) {
   return text;
 }
 
+// A single module is one cell and one seed of the benchmark.
+Result<Plan> plan_of(const Options& o) {
+  const Result<const Task*> task = find_task("single-module");
+  if (!task) return task.error();
+  if (o.seed > 0xffffffffu) return Error{"--seed must be below 4294967296."};
+  Plan plan;
+  plan.task = *task;
+  plan.preset = (*task)->default_preset().name;
+  plan.models = o.module;
+  plan.operations = o.operation;
+  plan.settings = o.range;
+  plan.seeds = {static_cast<std::uint32_t>(o.seed)};
+  plan.iterations = o.iterations;
+  plan.learning_rate = o.learning_rate;
+  plan.log_every = o.log_every;
+  plan.recipe = o.recipe;
+  if (!o.test_range.empty()) plan.options["test-range"] = o.test_range;
+  if (o.inputs) plan.options["inputs"] = std::to_string(*o.inputs);
+  return plan;
+}
+
 int train(const Options& o) {
-  const Result<const ModuleInfo*> module = find_module(o.module);
-  if (!module) return fail(module.error());
-  const Result<std::vector<Operation>> operations = parse_operations(o.operation);
-  if (!operations) return fail(operations.error());
-  std::vector<std::string> skipped;
-  const std::vector<const ModuleInfo*> modules{*module};
-  Result<std::vector<Pair>> pairs = make_pairs(modules, *operations, skipped);
-  if (!pairs) return fail(pairs.error());
-  Result<std::vector<TaskRange>> ranges = parse_ranges(o.range, o.test_range);
-  if (!ranges) return fail(ranges.error());
-  if (pairs->size() != 1 || ranges->size() != 1)
+  const Result<Plan> plan = plan_of(o);
+  if (!plan) return fail(plan.error());
+  const Result<std::vector<Cell>> cells = cells_of(*plan);
+  if (!cells) return fail(cells.error());
+  if (cells->size() != 1)
     return fail({"nalm train shows one training: give one operation and one range, or use nalm bench for many."});
-  if (o.seed > 0xffffffffu) return fail({"--seed must be below 4294967296."});
-  if (Status good = check_test_range(pairs->front().operation, ranges->front().test); !good) return fail(good.error());
-  if (o.learning_rate && !(*o.learning_rate > 0)) return fail({"--learning-rate must be above 0, such as 0.001."});
+  const Cell& cell = cells->front();
+  const long last = cell.iterations();
+  const double threshold = cell.goal.limit;
 
-  Grid grid;
-  grid.pairs = *pairs;
-  grid.ranges = *ranges;
-  grid.seeds = {static_cast<std::uint32_t>(o.seed)};
-  grid.inputs = static_cast<int>(o.inputs.value_or(2));
-  grid.iterations = o.iterations;
-  grid.learning_rate = o.learning_rate;
-  grid.recipe_changes = o.recipe;
-  if (Status good = check_recipe_changes(grid); !good) return fail(good.error());
-  const long last = resolve_recipe(grid, pairs->front()).iterations;
-  grid.log_every = o.log_every.value_or(1000);
-  const double threshold = epsilon_threshold(pairs->front().operation, ranges->front().test, grid.inputs);
-
-  fmt::print("{} learns {} on {}, tested on {} (seed {}).\n", (*module)->name, name_of(pairs->front().operation),
-             name_of(ranges->front().train), name_of(ranges->front().test), o.seed);
+  fmt::print("{} learns {} on {}, tested on {} (seed {}).\n", cell.model, cell.operation, cell.setting,
+             name_of(problem_of(cell).range.test), o.seed);
   const bool live = isatty(STDOUT_FILENO) != 0;
   int drawn = 0;  // lines on the screen that the next picture replaces
   const Interruptible interruptible;
-  RunnerSettings settings;
+  ExecutorSettings settings;
   settings.threads = 1;
   settings.stop = &Interruptible::flag();
   if (!live) fmt::print("{:>9}  {:>12}  {:>12}  {:>9}  {}\n", "iteration", "validation", "test", "sparsity", "weights");
-  Series latest;
-  settings.logged = [&](const RunId& id, const Series& series) {
-    latest = series;
-    const Result<Model> model = model_at({id, {}, series}, series.rows() - 1);
-    const std::size_t r = series.rows() - 1;
+  long latest = 0;
+  settings.logged = [&](const RunId&, const RunRecord& record) {
+    const std::size_t r = record.rows() - 1;
+    latest = record.steps[r];
+    const Result<Model> model = model_at(cell, record, r);
     const std::string weights = model ? weights_of(*model) : "";
+    const double validation = record.values[r][single_module::validation_mse];
+    const double test = record.values[r][single_module::test_mse];
+    const double sparsity = record.values[r][single_module::sparsity_error];
     if (!live) {
-      fmt::print("{:>9}  {:>12.6g}  {:>12.6g}  {:>9.3g}  {}\n", series.steps[r], series.validation_mse[r],
-                 series.test_mse[r], series.sparsity_error[r], weights);
+      fmt::print("{:>9}  {:>12.6g}  {:>12.6g}  {:>9.3g}  {}\n", latest, validation, test, sparsity, weights);
       return;
     }
-    const std::string picture =
-        chart(series, last, threshold) +
-        fmt::format("iteration {:>7}  validation {:.3g}  test {:.3g}  sparsity {:.2g}\n{}\n", series.steps[r],
-                    series.validation_mse[r], series.test_mse[r], series.sparsity_error[r], weights);
+    const std::string picture = chart(record, last, threshold) +
+                                fmt::format("iteration {:>7}  validation {:.3g}  test {:.3g}  sparsity {:.2g}\n{}\n",
+                                            latest, validation, test, sparsity, weights);
     if (drawn) fmt::print("\033[{}A\033[J", drawn);
     fmt::print("{}", picture);
     std::fflush(stdout);
     drawn = static_cast<int>(std::count(picture.begin(), picture.end(), '\n'));
     // Training takes a moment; people need a few seconds to see it.
-    std::this_thread::sleep_for(std::chrono::milliseconds(std::min(60L, 4000 * grid.log_every / std::max(1L, last))));
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::min(60L, 4000 * cell.log_every / std::max(1L, last))));
   };
-  std::optional<Run> trained;
+  std::optional<RunRecord> trained;
   settings.finished = [&](const FinishedRuns& finished) -> Status {
-    trained = finished.runs.front();
+    trained = finished.runs.front().record;
     return Done{};
   };
-  if (Status done = train_runs(grid, runs_of(grid), settings); !done) return fail(done.error());
+  if (Status done = plan->task->execute(*cells, {{0, plan->seeds.front()}}, settings); !done) return fail(done.error());
   if (!trained) {
-    fmt::print(stderr, "Interrupted after {} iterations.\n", latest.steps.empty() ? 0 : latest.steps.back());
+    fmt::print(stderr, "Interrupted after {} iterations.\n", latest);
     return Interruptible::exit_code();
   }
-  if (!live) fmt::print("{}", chart(trained->series, last, threshold));
+  if (!live) fmt::print("{}", chart(*trained, last, threshold));
 
-  const Result<RunResult> result = judge(*trained, {});
+  const Result<RunResult> result = judge(cell, *trained, plan->seeds.front());
   if (!result) return fail(result.error());
-  const Result<Model> model = model_at(*trained, result->best_row);
+  const Result<Model> model = model_at(cell, *trained, result->judged_row);
   if (!model) return fail(model.error());
   if (!o.out.empty()) {
     if (Status saved = save_model(*model, o.out); !saved) return fail(saved.error());
   }
-  fmt::print("\nThe best iteration by validation error is {}: {}\n", result->best_step, weights_of(*model));
+  fmt::print("\nThe best iteration by validation error is {}: {}\n", result->judged_step, weights_of(*model));
   if (formula_size(*model) <= 1000) {
     const Formula formula = ideal_formula(*model, model->column_names());
     fmt::print("The formula the weights spell: y = {}\n", print(formula.outputs.front()));
   }
+  const double test = result->values[single_module::test_mse];
   if (result->success) {
     fmt::print(
         "Solved: the test error {:.3g} is below {:.3g}, the error of weights that are off by 1e-5; first so at "
         "iteration {}.\n",
-        result->test_mse, threshold, *result->solved_at);
+        test, threshold, *result->solved_at);
     return yes;
   }
-  const Failure failure = diagnose(*trained, *result);
-  fmt::print("Not solved: the test error {:.3g} is not below {:.3g}. Why: {}{}.\n", result->test_mse, threshold,
-             name_of(failure.kind), failure.detail.empty() ? "" : ", " + failure.detail);
+  const std::optional<Failure> failure = cell.problem->diagnose(cell, *trained, *result);
+  fmt::print("Not solved: the test error {:.3g} is not below {:.3g}. Why: {}{}.\n", test, threshold,
+             failure ? failure->kind : "unknown", failure && !failure->detail.empty() ? ", " + failure->detail : "");
   return no;
 }
 

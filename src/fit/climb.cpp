@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <string>
+
+#include "fit/form_algebra.hpp"
 
 namespace nalm::fitting {
 
@@ -48,9 +51,11 @@ class Changes {
       for (std::size_t t = 0; t < form_.sums[s].terms.size(); ++t) {
         change_powers([s, t](Form& f) -> PowerList& { return f.sums[s].terms[t].powers; });
       }
-      add_constant(s);
+      result_.push_back(form_);
+      result_.back().sums[s].terms.push_back({{0.1, true}, PowerList(judge_.data.inputs, 0.0)});
     }
-    add_offset();
+    result_.push_back(form_);
+    result_.back().products.push_back({{0.1 * judge_.data.y_scale, true}, PowerList(judge_.data.inputs, 0.0), {}});
     return std::move(result_);
   }
 
@@ -84,81 +89,61 @@ class Changes {
     }
   }
 
-  void add_constant(std::size_t s) {
-    Form other = form_;
-    other.sums[s].terms.push_back({{0.1, true}, PowerList(judge_.data.inputs, 0.0)});
-    result_.push_back(std::move(other));
-  }
-
-  void add_offset() {
-    Form other = form_;
-    other.products.push_back({{0.1 * judge_.data.y_scale, true}, PowerList(judge_.data.inputs, 0.0), {}});
-    result_.push_back(std::move(other));
-  }
-
   const Form& form_;
   const Judge& judge_;
   std::vector<Form> result_;
 };
 
 bool uses(const Form& form, std::size_t column) {
-  for (const Product& product : form.products) {
-    if (product.powers[column] != 0) return true;
+  const auto has_it = [column](const auto& part) { return part.powers[column] != 0; };
+  return std::any_of(form.products.begin(), form.products.end(), has_it) ||
+         std::any_of(form.sums.begin(), form.sums.end(),
+                     [&](const InnerSum& sum) { return std::any_of(sum.terms.begin(), sum.terms.end(), has_it); });
+}
+
+// Goes on with the shortest description among these, if it is shorter by more than the margin. False if none is, or
+// there is no time left to look.
+bool take_best(const Judge& judge, std::vector<Form> changed, int steps, double margin,
+               const std::function<bool()>& stop, Scored& scored) {
+  Scored best{{}, 0, scored.length};
+  for (Form& form : changed) {
+    if (stop && stop()) return false;
+    std::optional<Scored> other = judge.measure(std::move(form), steps);
+    if (other && other->length < best.length - margin) best = std::move(*other);
   }
-  for (const InnerSum& sum : form.sums) {
-    for (const Term& term : sum.terms) {
-      if (term.powers[column] != 0) return true;
-    }
-  }
-  return false;
+  if (!(best.length < scored.length)) return false;
+  scored = std::move(best);
+  return true;
 }
 
 }  // namespace
 
-bool Judge::measure(Form& form, double& mse, double& length, int steps) const {
-  if (!normalise(form, data.negative)) return false;
-  if (static_cast<std::size_t>(free_count(form)) + 1 > rows.size() / 2) return false;
+std::optional<Scored> Judge::measure(Form form, int steps) const {
+  if (!normalise(form, data.negative)) return std::nullopt;
+  if (static_cast<std::size_t>(free_count(form)) + 1 > rows.size() / 2) return std::nullopt;
   for (const std::string& name : use) {
-    const auto column = std::find(data.columns.begin(), data.columns.end(), name) - data.columns.begin();
-    if (!uses(form, static_cast<std::size_t>(column))) return false;
+    if (!uses(form, data.position(name))) return std::nullopt;
   }
-  Refit result;
-  if (!refit(form, data, rows, steps, result)) return false;
-  mse = result.mse;
-  length = description_length(form, mse, rows.size());
-  return true;
+  const std::optional<Refit> fitted = refit(form, data, rows, steps);
+  if (!fitted) return std::nullopt;
+  const double length = description_length(form, fitted->mse, rows.size());
+  return Scored{std::move(form), fitted->mse, length};
 }
 
-void prune(const Judge& judge, Form& form, double& mse, double& length) {
-  for (;;) {
-    Form best;
-    double best_mse = 0, best_length = length;
-    for (Form& other : with_a_term_less(form)) {
-      double other_mse = 0, other_length = 0;
-      if (!judge.measure(other, other_mse, other_length, 6) || !(other_length < best_length)) continue;
-      best = std::move(other), best_mse = other_mse, best_length = other_length;
-    }
-    if (!(best_length < length)) return;
-    form = std::move(best), mse = best_mse, length = best_length;
+void prune(const Judge& judge, Scored& scored) {
+  while (take_best(judge, with_a_term_less(scored.form), 6, 0, nullptr, scored)) {
   }
 }
 
-void climb(const Judge& judge, Form& form, double& mse, double& length, const std::function<bool()>& stop) {
-  std::set<std::string> seen{key_of(form)};
+void climb(const Judge& judge, Scored& scored, const std::function<bool()>& stop) {
+  std::set<std::string> seen{key_of(scored.form)};
   for (int k = 0; k < most_climbs; ++k) {
-    Form best;
-    double best_mse = 0, best_length = length;
-    for (Form& other : Changes(form, judge).all()) {
-      if (stop && stop()) return;
-      Form tidy = other;
-      if (!normalise(tidy, judge.data.negative) || !seen.insert(key_of(tidy)).second) continue;
-      double other_mse = 0, other_length = 0;
-      if (!judge.measure(tidy, other_mse, other_length, 8) || !(other_length < best_length - 0.01)) continue;
-      best = std::move(tidy), best_mse = other_mse, best_length = other_length;
+    std::vector<Form> unseen;
+    for (Form& form : Changes(scored.form, judge).all()) {
+      if (normalise(form, judge.data.negative) && seen.insert(key_of(form)).second) unseen.push_back(std::move(form));
     }
-    if (!(best_length < length)) return;
-    form = std::move(best), mse = best_mse, length = best_length;
-    prune(judge, form, mse, length);
+    if (!take_best(judge, std::move(unseen), 8, 0.01, stop, scored)) return;
+    prune(judge, scored);
   }
 }
 

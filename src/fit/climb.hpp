@@ -2,8 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
-#include "fit/form.hpp"
+#include "fit/description.hpp"
 #include "fit/refine.hpp"
 
 namespace nalm::fitting {
@@ -15,15 +16,15 @@ struct Judge {
   Powers powers;
   const std::vector<std::string>& use;  // columns that must appear
 
-  // Refits the numbers. False: not a formula, or not an allowed one.
-  bool measure(Form& form, double& mse, double& length, int steps = 12) const;
+  // In its normal form and with its numbers refitted. Nothing: not a formula, or not an allowed one.
+  std::optional<Scored> measure(Form form, int steps = 12) const;
 };
 
 // Leaves out terms that are not worth their description.
-void prune(const Judge& judge, Form& form, double& mse, double& length);
+void prune(const Judge& judge, Scored& scored);
 
 // Goes on with the best of all small changes - a power one up or down, a term less, another outer power, a constant -
 // until none helps.
-void climb(const Judge& judge, Form& form, double& mse, double& length, const std::function<bool()>& stop);
+void climb(const Judge& judge, Scored& scored, const std::function<bool()>& stop);
 
 }  // namespace nalm::fitting

@@ -4,13 +4,16 @@
 #include <cmath>
 #include <limits>
 
-#include <fmt/format.h>
-
 #include "fit/climb.hpp"
-#include "fit/linear_algebra.hpp"
-#include "fit/trust.hpp"
+#include "fit/form_layers.hpp"
+#include "fit/simple_numbers.hpp"
+#include "fit/snap.hpp"
+#include "fit/tape.hpp"
+#include "numeric/linear_algebra.hpp"
 
 namespace nalm::fitting {
+
+using namespace numeric;
 
 namespace {
 
@@ -27,12 +30,12 @@ struct Condition {
   double value(const double* x) const { return x[a] - (b ? x[*b] : 0) - limit; }
 };
 
-struct Sides {
+struct SplitRows {
   Rows low, high;
 };
 
-Sides split(const Rows& rows, const Condition& condition) {
-  Sides sides;
+SplitRows split(const Rows& rows, const Condition& condition) {
+  SplitRows sides;
   for (std::size_t k = 0; k < rows.size(); ++k) {
     Rows& side = condition.value(rows.x[k]) < 0 ? sides.low : sides.high;
     side.x.push_back(rows.x[k]);
@@ -50,15 +53,12 @@ double left_by_a_line(const Data& data, const Rows& rows) {
     A(k, data.inputs) = 1;
     b[k] = rows.y[k] / data.y_scale;
   }
-  const Vector factors = least_squares(A, b);
-  for (std::size_t c = 0; c < A.columns; ++c) {
-    for (std::size_t k = 0; k < A.rows; ++k) b[k] -= factors[c] * A(k, c);
-  }
-  return dot(b, b);
+  const Vector left = residuals(A, b, least_squares(A, b));
+  return dot(left, left);
 }
 
 void try_out(Condition& condition, const Data& data, const Rows& rows) {
-  const Sides sides = split(rows, condition);
+  const SplitRows sides = split(rows, condition);
   const std::size_t fewest = std::max<std::size_t>(data.inputs + 3, rows.size() / 20);
   if (sides.low.size() < fewest || sides.high.size() < fewest) return;
   condition.mse =
@@ -128,70 +128,83 @@ Condition best_limit(std::size_t column, const Data& data, const Rows& rows) {
   return best;
 }
 
-// Factors of the columns, then the constant.
-std::vector<double> factors_of(const Form& form, std::size_t columns) {
-  std::vector<double> result(columns + 1, 0.0);
-  for (const Product& product : form.products) {
-    std::size_t place = columns;
-    for (std::size_t i = 0; i < columns; ++i) place = product.powers[i] != 0 ? i : place;
-    result[place] += product.coefficient.value;
-  }
-  return result;
-}
+// One sum of columns.
+struct Side {
+  std::vector<double> factors;         // of the columns, and the constant term
+  std::vector<FitConstant> constants;  // the numbers in it
+  std::vector<std::size_t> places;     // which factor each of them is
+  double length = 0;                   // description length
 
-Expression sum_of(const std::vector<double>& factors, const std::vector<std::string>& columns) {
+  // The factors as they stand in a formula: numbers, or variables in the place of the constants.
+  std::vector<Expression> written(bool open) const {
+    std::vector<Expression> result(factors.begin(), factors.end());
+    for (std::size_t k = 0; open && k < constants.size(); ++k) {
+      if (!constants[k].slot.empty()) result[places[k]] = Expression::variable(constants[k].slot);
+    }
+    return result;
+  }
+};
+
+Expression sum_of(const std::vector<Expression>& factors, const std::vector<std::string>& columns) {
   Expression sum = 0.0;
   for (std::size_t i = 0; i < columns.size(); ++i) sum += factors[i] * Expression::variable(columns[i]);
   return sum + factors.back();
 }
 
-// One side: as few columns as describe it, or a plain number.
-bool fit_side(const Data& data, const Rows& rows, std::vector<double>& factors, double& length,
-              std::vector<FitConstant>& constants) {
-  const std::vector<std::string> any;
-  const Judge judge{data, rows, Powers::Integer, any};
+// A plain number.
+Side flat_side(const Data& data, const Rows& rows) {
+  const double n = static_cast<double>(rows.size());
   double mean = 0, squares = 0;
   for (const double y : rows.y) mean += y;
-  mean /= static_cast<double>(rows.size());
+  mean /= n;
   for (const double y : rows.y) squares += (y - mean) * (y - mean);
-  const double flat_mse = squares / static_cast<double>(rows.size()) / (data.y_scale * data.y_scale);
-  Form flat;
-  flat.products.push_back({{mean, true}, PowerList(data.inputs, 0.0), {}});
-  length = description_length(flat, flat_mse, rows.size());
-  factors.assign(data.inputs + 1, 0.0);
-  const double deviation = std::sqrt(squares / static_cast<double>(rows.size() * rows.size()));
-  const std::optional<double> simple = std::fabs(mean) <= std::max(3 * deviation, 1e-9 * data.y_scale)
-                                           ? std::optional<double>(0.0)
-                                           : simple_number(mean, std::max(2.6 * deviation, 1e-9 * std::fabs(mean)));
-  factors.back() = simple.value_or(mean);
-  std::vector<FitConstant> flat_constants{
-      {factors.back(), mean, mean - 2.6 * deviation, mean + 2.6 * deviation, simple.has_value()}};
+  const double reach = interval_reach(rows.size(), 1) * std::sqrt(squares / (n - 1) / n);
+  const std::optional<SimpleNumber> simple = std::fabs(mean) <= std::max(reach, 1e-9 * data.y_scale)
+                                                 ? SimpleNumber{0, 0}
+                                                 : simple_number(mean, std::max(reach, 1e-9 * std::fabs(mean)));
+  Side side;
+  side.factors.assign(data.inputs + 1, 0.0);
+  side.factors.back() = simple ? simple->value : mean;
+  side.constants.push_back({side.factors.back(), mean, mean - reach, mean + reach, simple.has_value(), ""});
+  side.places.push_back(data.inputs);
+  const Form flat{{}, {{{mean, true}, PowerList(data.inputs, 0.0), {}}}};
+  side.length = description_length(flat, squares / n / (data.y_scale * data.y_scale), rows.size());
+  return side;
+}
 
-  Form form = sum_of_columns(data);
-  double mse = 0, form_length = 0;
-  bool plain = judge.measure(form, mse, form_length);
-  if (plain) prune(judge, form, mse, form_length);
-  plain = plain && form.sums.empty() && form_length < length;
-  SnappedNumbers numbers;
-  if (plain && snap_numbers(form, data, rows, numbers)) {
-    length = description_length(form, numbers.mse, rows.size());
-    factors = factors_of(form, data.inputs);
-    flat_constants = numbers.constants;
+// As few columns as describe the rows, or a plain number. Slots of the formula are numbered from the given one on.
+Side fit_side(const Data& data, const Rows& rows, std::size_t first_slot) {
+  Side side = flat_side(data, rows);
+  const std::vector<std::string> any;
+  const Judge judge{data, rows, Powers::Integer, any};
+  std::optional<Scored> line = judge.measure(sum_of_columns(data));
+  if (line) prune(judge, *line);
+  if (line && line->form.sums.empty() && line->length < side.length) {
+    if (std::optional<SnappedNumbers> numbers = snap_numbers(line->form, data, rows)) {
+      side = {std::vector<double>(data.inputs + 1, 0.0),
+              std::move(numbers->constants),
+              {},
+              description_length(line->form, numbers->mse, rows.size())};
+      for (const Product& product : line->form.products) {
+        const auto column = std::find_if(product.powers.begin(), product.powers.end(), [](double p) { return p != 0; });
+        side.places.push_back(static_cast<std::size_t>(column - product.powers.begin()));
+        side.factors[side.places.back()] += product.coefficient.value;
+      }
+    }
   }
-  constants.insert(constants.end(), flat_constants.begin(), flat_constants.end());
-  return true;
+  for (std::size_t k = 0; k < side.constants.size(); ++k) {
+    const bool is_written = side.constants[k].value != 0;
+    side.constants[k].slot = is_written ? slot_name(static_cast<int>(first_slot + k)) : "";
+  }
+  return side;
 }
 
 // S = the condition's left side, D = low - high, H = high, M = the factor; then M*D, M*D*sign(S), M*H; then
 // M*H + M*D/2 - M*D*sign(S)/2.
 Model layers_of(const Condition& condition, const std::vector<double>& low, const std::vector<double>& high,
                 std::optional<std::size_t> factor, const Data& data) {
-  const int n = static_cast<int>(data.inputs);
   Model model;
-  const auto add = [&](const char* module, int inputs, int outputs, std::vector<double> parameters) {
-    const ModuleInfo* info = *find_module(module);
-    model.layers.push_back({info, default_shape(*info, inputs, outputs), std::move(parameters)});
-  };
+  model.columns = data.columns;
   std::vector<double> W;
   for (std::size_t i = 0; i < data.inputs; ++i) {
     W.push_back(i == condition.a ? 1 : condition.b && i == *condition.b ? -1 : 0);
@@ -200,84 +213,88 @@ Model layers_of(const Condition& condition, const std::vector<double>& low, cons
     W.push_back(factor && i == *factor ? 1 : 0);
   }
   W.insert(W.end(), {-condition.limit, low.back() - high.back(), high.back(), factor ? 0.0 : 1.0});
-  add("Linear", n, 4, std::move(W));
-  add("NRU-power", 4, 5, {1, 2, 0, 0, 0, /* D */ 0, 0, 1, 0, 0, /* H */ 0, 0, 0, 1, 0, /* M */ 0, 0, 0, 0, 1});
-  add("NRU-power", 5, 3, {/* S */ 0, 1, 0, /* S^2 */ 0, -0.5, 0, /* D */ 1, 1, 0, /* H */ 0, 0, 1, /* M */ 1, 1, 1});
-  add("Linear", 3, 1, {0.5, -0.5, 1, 0});
-  model.columns = data.columns;
+  add_layer(model, "Linear", data.inputs, 4, std::move(W));
+  add_layer(model, "NRU-power", 4, 5,
+            {1, 2, 0, 0, 0, /* D */ 0, 0, 1, 0, 0, /* H */ 0, 0, 0, 1, 0, /* M */ 0, 0, 0, 0, 1});
+  add_layer(model, "NRU-power", 5, 3,
+            {/* S */ 0, 1, 0, /* S^2 */ 0, -0.5, 0, /* D */ 1, 1, 0, /* H */ 0, 0, 1, /* M */ 1, 1, 1});
+  add_layer(model, "Linear", 3, 1, {0.5, -0.5, 1, 0});
   return model;
 }
 
-Expression formula_of(const Condition& condition, const std::vector<double>& low, const std::vector<double>& high,
-                      const Data& data) {
+Expression formula_of(const Condition& condition, const Side& low, const Side& high, std::optional<std::size_t> factor,
+                      const Data& data, bool open) {
   std::vector<double> left(data.inputs + 1, 0.0);
   left[condition.a] = 1;
   if (condition.b) left[*condition.b] = -1;
   left.back() = -condition.limit;
   // high - low = k * (left side): the two meet where the condition changes, and one of them is always the larger.
-  double k = 0, worst = 0, size = 0;
-  std::vector<double> difference(data.inputs + 1);
-  for (std::size_t i = 0; i <= data.inputs; ++i) difference[i] = high[i] - low[i];
-  k = difference[condition.a];
+  const double k = high.factors[condition.a] - low.factors[condition.a];
+  double worst = 0, size = 0;
   for (std::size_t i = 0; i <= data.inputs; ++i) {
-    worst = std::max(worst, std::fabs(difference[i] - k * left[i]));
-    size = std::max({size, std::fabs(high[i]), std::fabs(low[i])});
+    worst = std::max(worst, std::fabs(high.factors[i] - low.factors[i] - k * left[i]));
+    size = std::max({size, std::fabs(high.factors[i]), std::fabs(low.factors[i])});
   }
-  const Expression low_sum = sum_of(low, data.columns), high_sum = sum_of(high, data.columns);
-  if (k != 0 && worst <= 1e-9 * size) return k > 0 ? max(low_sum, high_sum) : min(low_sum, high_sum);
-  for (double& d : difference) d = -d;
-  return high_sum + sum_of(difference, data.columns) * negative(sum_of(left, data.columns));
+  const std::vector<Expression> l = low.written(open), h = high.written(open);
+  Expression formula = sum_of(h, data.columns);
+  if (k != 0 && worst <= 1e-9 * size) {
+    const Expression other = sum_of(l, data.columns);
+    formula = k > 0 ? max(other, formula) : min(other, formula);
+  } else {
+    std::vector<Expression> difference;
+    for (std::size_t i = 0; i <= data.inputs; ++i) difference.push_back(l[i] - h[i]);
+    formula += sum_of(difference, data.columns) * negative(sum_of({left.begin(), left.end()}, data.columns));
+  }
+  return factor ? Expression::variable(data.columns[*factor]) * formula : formula;
 }
-
-}  // namespace
-
-namespace {
 
 // The best comparison for target / factor.
 void compare_with_factor(const Data& data, const Rows& rows, const FitOptions& options,
-                         std::optional<std::size_t> factor, std::optional<Compared>& best) {
+                         std::optional<std::size_t> factor, std::optional<Finalist>& best) {
   Rows divided = rows;
   for (std::size_t k = 0; factor && k < rows.size(); ++k) divided.y[k] /= rows.x[k][*factor];
-  if (std::any_of(divided.y.begin(), divided.y.end(), [](double y) { return !std::isfinite(y); })) return;
+  if (!all_finite(divided.y)) return;
   std::vector<Condition> conditions = column_conditions(data, divided);
   for (Condition& condition : conditions) try_out(condition, data, divided);
   for (std::size_t i = 0; i < data.inputs; ++i) conditions.push_back(best_limit(i, data, divided));
   std::stable_sort(conditions.begin(), conditions.end(),
                    [](const Condition& a, const Condition& b) { return a.mse < b.mse; });
   for (std::size_t k = 0; k < std::min(finalists, conditions.size()) && std::isfinite(conditions[k].mse); ++k) {
-    const Sides sides = split(divided, conditions[k]);
-    std::vector<double> low, high;
-    double low_length = 0, high_length = 0;
-    Compared compared;
-    if (!fit_side(data, sides.low, low, low_length, compared.constants)) continue;
-    if (!fit_side(data, sides.high, high, high_length, compared.constants)) continue;
-    compared.formula = formula_of(conditions[k], low, high, data);
-    if (factor) compared.formula = Expression::variable(data.columns[*factor]) * compared.formula;
-    const std::vector<std::string> used = variables(compared.formula);
+    const Condition& condition = conditions[k];
+    const SplitRows sides = split(divided, condition);
+    const Side low = fit_side(data, sides.low, 0), high = fit_side(data, sides.high, low.constants.size());
+    Finalist compared;
+    Candidate& c = compared.candidate;
+    c.formula = formula_of(condition, low, high, factor, data, false);
+    const std::vector<std::string> used = variables(c.formula);
     if (used.empty() || std::any_of(options.use.begin(), options.use.end(), [&](const std::string& name) {
           return std::find(used.begin(), used.end(), name) == used.end();
         })) {
       continue;
     }
-    compared.model = layers_of(conditions[k], low, high, factor, data);
+    c.open_formula = formula_of(condition, low, high, factor, data, true);
+    c.constants = low.constants;
+    c.constants.insert(c.constants.end(), high.constants.begin(), high.constants.end());
+    c.model = layers_of(condition, low.factors, high.factors, factor, data);
     const double unit = data.y_scale * data.y_scale;
-    compared.mse = mean_squared_error(compared.formula, data, rows) / unit;
+    compared.mse = mean_squared_error(c.formula, data, rows) / unit;
     // The sides' descriptions without their errors, and those of the whole.
-    const auto errors_only = [&](double mse, std::size_t n) { return description_length({}, mse, n); };
-    const double low_mse = mean_squared_error(sum_of(low, data.columns), data, sides.low) / unit;
-    const double high_mse = mean_squared_error(sum_of(high, data.columns), data, sides.high) / unit;
-    compared.length = errors_only(compared.mse, rows.size()) + low_length - errors_only(low_mse, sides.low.size()) +
-                      high_length - errors_only(high_mse, sides.high.size()) + 4 +
+    const auto without_errors = [&](const Side& side, const Rows& of) {
+      const double mse = mean_squared_error(sum_of(side.written(false), data.columns), data, of) / unit;
+      return side.length - length_of_errors(mse, of.size());
+    };
+    compared.length = length_of_errors(compared.mse, rows.size()) + without_errors(low, sides.low) +
+                      without_errors(high, sides.high) + 4 +
                       (factor ? 3.0 : 2.0) * std::log(static_cast<double>(data.inputs));
-    if (!conditions[k].b) compared.length += 0.5 * std::log(static_cast<double>(rows.size()));
+    if (!condition.b) compared.length += 0.5 * std::log(static_cast<double>(rows.size()));
     if (!best || compared.length < best->length) best = std::move(compared);
   }
 }
 
 }  // namespace
 
-std::optional<Compared> compare(const Data& data, const Rows& rows, const FitOptions& options) {
-  std::optional<Compared> best;
+std::optional<Finalist> compare(const Data& data, const Rows& rows, const FitOptions& options) {
+  std::optional<Finalist> best;
   if (rows.size() < 4 * (data.inputs + 3)) return best;
   compare_with_factor(data, rows, options, std::nullopt, best);
   for (std::size_t i = 0; i < data.inputs && data.inputs <= 10; ++i) compare_with_factor(data, rows, options, i, best);

@@ -61,13 +61,8 @@ Status check_cells(const Table& table, const std::vector<std::size_t>& columns) 
 // Twice the distance from the middle, in ranks: 0 in the middle of a column, 1 at its ends. The largest over columns.
 std::vector<double> distance_from_the_middle(const Data& data) {
   std::vector<double> distance(data.rows, 0);
-  std::vector<std::size_t> order(data.rows);
   for (std::size_t c = 0; c < data.inputs; ++c) {
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      const double xa = data.row(a)[c], xb = data.row(b)[c];
-      return xa != xb ? xa < xb : a < b;
-    });
+    const std::vector<std::size_t> order = ranked(data.column(c));
     // Equal values share the rank in their middle, so that a column of few values says little.
     for (std::size_t first = 0; first < data.rows;) {
       std::size_t last = first;
@@ -149,6 +144,23 @@ void measure_scales(Data& data) {
 }
 
 }  // namespace
+
+std::vector<double> Data::column(std::size_t c) const {
+  std::vector<double> values(rows);
+  for (std::size_t r = 0; r < rows; ++r) values[r] = row(r)[c];
+  return values;
+}
+
+std::size_t Data::position(const std::string& name) const {
+  return static_cast<std::size_t>(std::find(columns.begin(), columns.end(), name) - columns.begin());
+}
+
+std::vector<std::size_t> ranked(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  return order;
+}
 
 Result<Data> prepare(const Table& table, const FitOptions& options) {
   const Result<std::size_t> target = find_column(table, options.target, "target");

@@ -29,8 +29,13 @@ struct Data {
   std::vector<std::string> notes;  // columns that were left out, and why
 
   const double* row(std::size_t r) const { return x.data() + r * inputs; }
+  std::vector<double> column(std::size_t c) const;
+  std::size_t position(const std::string& name) const;  // of an input
 };
 
 Result<Data> prepare(const Table& table, const FitOptions& options);
+
+// Places in a list by rank, the smallest value first, equal ones in their order.
+std::vector<std::size_t> ranked(const std::vector<double>& values);
 
 }  // namespace nalm::fitting

@@ -5,18 +5,18 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "base/threads.hpp"
-#include "fit/climb.hpp"
+#include "fit/candidates.hpp"
 #include "fit/compare.hpp"
 #include "fit/data.hpp"
+#include "fit/description.hpp"
 #include "fit/search.hpp"
 #include "fit/stack_fit.hpp"
 #include "fit/trust.hpp"
+#include "fit/verdict.hpp"
 
 namespace nalm {
 
@@ -24,161 +24,11 @@ using namespace fitting;
 
 namespace {
 
-constexpr std::size_t rows_for_comparing = 500, rows_for_spelling = 2000, rows_for_numbers = 100000;
-constexpr std::size_t most_finalists = 16, most_listed = 8;
+constexpr std::size_t rows_for_comparing = 500, rows_for_numbers = 100000;
 
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-// A candidate with its numbers in their final form.
-struct Finalist {
-  Candidate candidate;
-  double length = std::numeric_limits<double>::infinity();
-  std::string key;
-};
-
-bool finish_spelling(Form& form, const Data& data, const Rows& rows, SnappedNumbers& numbers, double& length) {
-  if (!snap_numbers(form, data, rows, numbers)) return false;
-  length = description_length(form, numbers.mse, rows.size());
-  return std::isfinite(length);
-}
-
-// Of all ways to write the formula, that with the simplest numbers.
-Finalist finish(const Found& found, const Data& data) {
-  const Rows few = rows_of(data, data.train, rows_for_spelling), many = rows_of(data, data.train, rows_for_numbers);
-  Finalist result;
-  result.key = found.key;
-  Form best = found.form;
-  double best_length = std::numeric_limits<double>::infinity();
-  int best_size = 0;
-  for (const Form& spelling : spellings(found.form)) {
-    Form form = spelling;
-    SnappedNumbers numbers;
-    double length = 0;
-    if (!finish_spelling(form, data, few, numbers, length)) continue;
-    const int size = fitting::size_of(to_expression(form, data.columns, data.negative));
-    if (length < best_length - 0.5 || (length < best_length + 0.5 && size < best_size)) {
-      best = spelling, best_length = length, best_size = size;
-    }
-  }
-  SnappedNumbers numbers;
-  std::vector<FitConstant> powers;
-  if (!std::isfinite(best_length) || !polish_powers(best, data, few, powers)) return result;
-  if (!finish_spelling(best, data, many, numbers, result.length)) return result;
-  numbers.constants.insert(numbers.constants.end(), powers.begin(), powers.end());
-  Candidate& c = result.candidate;
-  c.formula = to_expression(best, data.columns, data.negative);
-  c.size = fitting::size_of(c.formula);
-  c.model = to_model(best, data.columns);
-  c.constants = numbers.constants;
-  c.description = result.length;
-  return result;
-}
-
-void measure(Candidate& c, const Data& data) {
-  c.train = error_on(c.formula, data, data.train);
-  c.held_out = error_on(c.formula, data, data.held_out);
-  c.outside = error_on(c.formula, data, data.outside);
-}
-
-// The best by description length, and the smallest for every error: what a reader wants to compare.
-std::vector<Found> finalists_of(const std::vector<Found>& found) {
-  std::vector<Found> result(found.begin(),
-                            found.begin() + static_cast<std::ptrdiff_t>(std::min(found.size(), most_finalists / 2)));
-  std::vector<const Found*> by_size;
-  for (const Found& f : found) by_size.push_back(&f);
-  std::stable_sort(by_size.begin(), by_size.end(), [](const Found* a, const Found* b) {
-    const int fa = free_count(a->form), fb = free_count(b->form);
-    return fa != fb ? fa < fb : a->mse < b->mse;
-  });
-  double error = std::numeric_limits<double>::infinity();
-  for (const Found* f : by_size) {
-    if (result.size() >= most_finalists || !(f->mse < 0.8 * error)) continue;
-    error = f->mse;
-    const bool known = std::any_of(result.begin(), result.end(), [&](const Found& r) { return r.key == f->key; });
-    if (!known) result.push_back(*f);
-  }
-  return result;
-}
-
-// Smallest first, each with a smaller error than those before it; the chosen one is always there.
-void list_candidates(Fit& fit, std::vector<Finalist>& finalists, const Finalist& best) {
-  std::vector<Finalist*> order;
-  for (Finalist& f : finalists) order.push_back(&f);
-  std::stable_sort(order.begin(), order.end(), [](const Finalist* a, const Finalist* b) {
-    if (a->candidate.size != b->candidate.size) return a->candidate.size < b->candidate.size;
-    return a->candidate.train.rmse < b->candidate.train.rmse;
-  });
-  double error = std::numeric_limits<double>::infinity();
-  std::vector<const Finalist*> kept;
-  std::set<std::string> texts;
-  for (const Finalist* f : order) {
-    if (f != &best && !(f->candidate.train.rmse < error)) continue;
-    if (f != &best && f->candidate.size > best.candidate.size && best.candidate.train.relative < 1e-9) continue;
-    if (!texts.insert(print(f->candidate.formula)).second) continue;
-    error = std::min(error, f->candidate.train.rmse);
-    kept.push_back(f);
-  }
-  // The list stays short around the chosen one.
-  while (kept.size() > most_listed) {
-    const auto chosen = std::find(kept.begin(), kept.end(), &best) - kept.begin();
-    kept.erase(chosen > static_cast<std::ptrdiff_t>(kept.size()) / 2 ? kept.begin() : kept.end() - 1);
-  }
-  for (const Finalist* f : kept) {
-    if (f == &best) fit.chosen = fit.candidates.size();
-    fit.candidates.push_back(f->candidate);
-  }
-}
-
-std::string percent(double share) { return fmt::format("{:.3g} %", 100 * share); }
-
-// How a verdict speaks of the formula: it was found, or the user gave it.
-struct Spoken {
-  std::string_view refusal, it, its_errors;
-};
-constexpr Spoken of_a_search{"no formula found", "the best one", "the errors of the best one"};
-constexpr Spoken of_a_user{"the formula does not hold", "it", "its errors"};
-
-// Whether the best candidate deserves to be called a formula for the data.
-void judge(Fit& fit, const Data& data, const Spoken& spoken) {
-  const Candidate& best = fit.best();
-  const double train = best.train.relative;
-  const double unseen = std::max(best.held_out.relative, best.outside.relative);
-  const auto free =
-      std::count_if(best.constants.begin(), best.constants.end(), [](const FitConstant& c) { return !c.snapped; });
-  const auto no = [&](const std::string& why) { fit.verdict = fmt::format("{}: {}", spoken.refusal, why); };
-  if (!(train < 0.6) || !(best.held_out.relative < 0.75)) {
-    return no(fmt::format("{} leaves {} of the target's deviation unexplained", spoken.it, percent(train)));
-  }
-  if (fit.restarts > 0 && free > 3 && best.agreeing < 2) {
-    return no(fmt::format("{} has {} constants and an error of {}, and no two of {} restarts agree on it", spoken.it,
-                          free, percent(train), fit.restarts));
-  }
-  if (train < 1e-7 && unseen < std::max(30 * train, 1e-10)) {
-    fit.found = true;
-    fit.verdict = "the formula gives every row to rounding";
-    return;
-  }
-  // Few rows scatter more.
-  const auto allowed = [&](std::size_t rows, double factor) {
-    return factor + 4 / std::sqrt(std::max<double>(1, static_cast<double>(rows)));
-  };
-  if (best.held_out.rows > 0 && best.held_out.relative > allowed(best.held_out.rows, 1.4) * train) {
-    return no(fmt::format("{} has an error of {} on the rows it was fitted to, but {} on others", spoken.it,
-                          percent(train), percent(best.held_out.relative)));
-  }
-  if (best.outside.rows > 0 && best.outside.relative > allowed(best.outside.rows, 2) * train) {
-    return no(fmt::format("{} has an error of {} on the rows it was fitted to, but {} at the edge of the data",
-                          spoken.it, percent(train), percent(best.outside.relative)));
-  }
-  if (const std::string along = pattern_in_errors(best.formula, data); !along.empty()) {
-    return no(fmt::format("{} ({} of the target's deviation) are no noise, they follow {}", spoken.its_errors,
-                          percent(train), along));
-  }
-  fit.found = true;
-  fit.verdict = fmt::format("the formula leaves {} of the target's deviation, which looks like noise", percent(train));
-}
 
 Fit begin(const Data& data, const FitOptions& options) {
   Fit fit;
@@ -196,33 +46,25 @@ Status fit_stack(Fit& fit, const Data& data, const FitOptions& options, const Fi
                  const std::function<bool()>& stop) {
   StackWatch stack_watch{stop, nullptr};
   if (watch.progress) stack_watch.progress = [&](double share) { watch.progress({share, 0, ""}); };
-  Result<std::vector<TrainedStack>> trained = train_stack(data, options, stack_watch, fit.cut);
+  Result<std::vector<Finalist>> trained = train_stack(data, options, stack_watch, fit.cut);
   if (!trained) return trained.error();
   fit.restarts = static_cast<int>(trained->size());
   std::vector<Finalist> finalists;
-  for (const TrainedStack& t : *trained) {
-    if (!std::isfinite(t.mse)) continue;
-    const std::string key = print(t.formula);
-    const auto same = std::find_if(finalists.begin(), finalists.end(), [&](const Finalist& f) { return f.key == key; });
+  for (Finalist& f : *trained) {
+    if (!std::isfinite(f.mse)) continue;
+    const auto same =
+        std::find_if(finalists.begin(), finalists.end(), [&](const Finalist& other) { return other.key == f.key; });
     if (same != finalists.end()) {
       ++same->candidate.agreeing;
       continue;
     }
-    Finalist f;
-    f.key = key;
-    f.candidate.formula = t.formula;
-    f.candidate.model = t.model;
-    f.candidate.constants = t.constants;
-    f.candidate.size = fitting::size_of(t.formula);
     f.candidate.agreeing = 1;
     measure(f.candidate, data);
-    const double mse = std::max(t.mse, rounding_level * rounding_level), n = static_cast<double>(data.train.size());
-    f.length = f.candidate.description = 0.5 * n * std::log(mse) + 2 * f.candidate.size;
+    f.length = f.candidate.description = length_of_errors(f.mse, data.train.size()) + 2 * f.candidate.size;
     finalists.push_back(std::move(f));
   }
   if (finalists.empty()) return Done{};
-  const Finalist& best = *std::min_element(finalists.begin(), finalists.end(),
-                                           [](const Finalist& a, const Finalist& b) { return a.length < b.length; });
+  const Finalist& best = shortest(finalists);
   for (const Finalist& f : finalists) {
     if (f.candidate.train.rmse <= 1.1 * best.candidate.train.rmse + rounding_level * data.y_scale) {
       fit.converged += f.candidate.agreeing;
@@ -254,22 +96,18 @@ Status conclude(Fit& fit, const Data& data, const FitOptions& options) {
 
 void add_comparison(std::vector<Finalist>& finalists, const Data& data, const FitOptions& options) {
   const Rows rows = rows_of(data, data.train, rows_for_comparing);
-  std::optional<Compared> compared = compare(data, rows, options);
+  std::optional<Finalist> compared = compare(data, rows, options);
   if (!compared || !std::isfinite(compared->mse)) return;
-  Finalist f;
-  f.candidate.formula = compared->formula;
-  f.candidate.model = std::move(compared->model);
-  f.candidate.constants = std::move(compared->constants);
-  f.candidate.size = fitting::size_of(f.candidate.formula);
-  f.candidate.agreeing = 1;
+  Candidate& candidate = compared->candidate;
+  candidate.agreeing = 1;
   // Measured on as many rows as the others; what it takes to describe the formula stays.
   const Rows many = rows_of(data, data.train, rows_for_numbers);
-  const double mse = mean_squared_error(f.candidate.formula, data, many) / (data.y_scale * data.y_scale);
-  f.length = description_length({}, mse, many.size()) +
-             (compared->length - description_length({}, compared->mse, rows.size()));
-  f.candidate.description = f.length;
-  measure(f.candidate, data);
-  finalists.push_back(std::move(f));
+  const double mse = mean_squared_error(candidate.formula, data, many) / (data.y_scale * data.y_scale);
+  compared->length =
+      length_of_errors(mse, many.size()) + (compared->length - length_of_errors(compared->mse, rows.size()));
+  candidate.description = compared->length;
+  measure(candidate, data);
+  finalists.push_back(std::move(*compared));
 }
 
 // What the ladder of stacks comes to.
@@ -287,9 +125,7 @@ void fit_ladder(Fit& fit, const Data& data, const FitOptions& options, const Fit
   const std::vector<Found> chosen = finalists_of(found.found);
   std::vector<Finalist> finalists(chosen.size());
   parallel_for(static_cast<int>(chosen.size()), options.threads, [&](int k) {
-    const std::size_t i = static_cast<std::size_t>(k);
-    finalists[i] = finish(chosen[i], data);
-    if (std::isfinite(finalists[i].length)) measure(finalists[i].candidate, data);
+    finalists[static_cast<std::size_t>(k)] = finish(chosen[static_cast<std::size_t>(k)], data);
   });
   std::erase_if(finalists, [](const Finalist& f) { return !std::isfinite(f.length); });
   if (finalists.empty()) return;
@@ -302,8 +138,7 @@ void fit_ladder(Fit& fit, const Data& data, const FitOptions& options, const Fit
     f.candidate.agreeing = static_cast<int>(
         std::count_if(found.restarts.begin(), found.restarts.end(), [&](const Found& r) { return r.key == f.key; }));
   }
-  const Finalist& best = *std::min_element(finalists.begin(), finalists.end(),
-                                           [](const Finalist& a, const Finalist& b) { return a.length < b.length; });
+  const Finalist& best = shortest(finalists);
   const auto as_found = std::find_if(chosen.begin(), chosen.end(), [&](const Found& f) { return f.key == best.key; });
   if (as_found == chosen.end()) {
     fit.converged = 1;  // a comparison, of which there is only one try
@@ -352,7 +187,7 @@ Result<Fit> score(const Table& table, const FitOptions& options, const Expressio
   Fit fit = begin(data, options);
   Candidate candidate;
   candidate.formula = formula;
-  candidate.size = fitting::size_of(formula);
+  candidate.open_formula = formula;
   measure(candidate, data);
   fit.candidates.push_back(std::move(candidate));
   fit.probe = probe(formula, data, options.seed);

@@ -3,17 +3,17 @@
 //   y = sum_p C_p * prod_i x_i^P_pi * prod_s S_s^V_ps,     S_s = sum_t c_st * prod_i x_i^p_sti
 //
 // Sums of products, ratios of sums, roots of sums and products of differences all have this shape, and so do the stacks
-// that the search trains. A form turns into a formula (to_expression) and into layers (to_model).
+// that the search trains. form_algebra.hpp says when two forms are the same formula, form_spell.hpp how many ways there
+// are to write one; a form turns into a formula (to_expression) and into layers (form_layers.hpp).
 #pragma once
 
-#include <optional>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "fit/data.hpp"
 #include "nalm/expression.hpp"
-#include "nalm/model.hpp"
 
 namespace nalm::fitting {
 
@@ -37,7 +37,7 @@ struct InnerSum {
 struct Product {
   Number coefficient;
   PowerList powers;
-  std::vector<std::pair<int, double>> sums;  // index into Form::sums, and its power
+  std::vector<std::pair<std::size_t, double>> sums;  // index into Form::sums, and its power
 };
 
 struct Form {
@@ -45,36 +45,38 @@ struct Form {
   std::vector<Product> products;
 };
 
+// A form, and how well it does on some rows.
+struct Scored {
+  Form form;
+  double mse = std::numeric_limits<double>::infinity();     // in units of the target's size
+  double length = std::numeric_limits<double>::infinity();  // description length
+};
+
 bool is_whole(double value);
 bool is_constant(const PowerList& powers);
+PowerList power_of_column(std::size_t columns, std::size_t column, double power);
+void add_powers(PowerList& to, const PowerList& powers, double times);
 
 // All columns with a factor each, and a constant.
 Form sum_of_columns(const Data& data);
 
-// Brings a form into the order and the spelling in which equal formulas are equal: no sum with a single term, no
-// common factor inside a sum, no negative power inside a sum, first coefficient of a sum 1. False: it is not a formula
-// (a root of something negative, no number left, ...). negative[i]: the column has negative values.
-bool normalise(Form& form, const std::vector<bool>& negative);
-
-// The same for equal formulas whatever their numbers are.
-std::string key_of(const Form& form);
-
-// Ways to write the same formula with other numbers in it: which term of a sum has the coefficient 1, and whether a
-// factor stands before a sum or inside of it.
-std::vector<Form> spellings(const Form& form);
-
-// A form without inner sums, if their powers are small whole numbers: (a - b)^2 becomes a^2 - 2ab + b^2.
-std::optional<Form> expanded(const Form& form);
+// Calls visit(number) for all numbers: those of the products, then those of the sums.
+template <class AnyForm, class Visit>
+void for_each_number(AnyForm& form, Visit visit) {
+  for (auto& product : form.products) visit(product.coefficient);
+  for (auto& sum : form.sums) {
+    for (auto& term : sum.terms) visit(term.coefficient);
+  }
+}
+std::vector<Number*> numbers(Form& form);
 
 // The free numbers, in the order of their slots in to_expression(form, ..., true).
 std::vector<double> free_values(const Form& form);
 void set_free_values(Form& form, const std::vector<double>& values);
-std::vector<Number*> numbers(Form& form);  // all of them
 int free_count(const Form& form);
 
 Expression to_expression(const Form& form, const std::vector<std::string>& columns, const std::vector<bool>& negative,
                          bool with_slots = false);
-Model to_model(const Form& form, const std::vector<std::string>& columns);
 
 // Operations, variables and numbers of an expression.
 int size_of(const Expression& expression);

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <limits>
 
-#include "fit/linear_algebra.hpp"
+#include "numeric/linear_algebra.hpp"
 
 namespace nalm::fitting {
+
+using namespace numeric;
 
 namespace {
 
@@ -22,8 +24,7 @@ std::vector<PowerList> products_of(std::size_t inputs) {
   std::vector<PowerList> result{PowerList(inputs, 0.0)};
   for (std::size_t i = 0; i < inputs; ++i) {
     for (const double a : {1.0, -1.0}) {
-      PowerList one(inputs, 0.0);
-      one[i] = a;
+      PowerList one = power_of_column(inputs, i, a);
       result.push_back(one);
       for (std::size_t k = i + 1; k < inputs; ++k) {
         for (const double b : {1.0, -1.0}) {
@@ -43,14 +44,11 @@ std::vector<PowerList> terms_without(const PowerList& product) {
   std::vector<PowerList> terms{PowerList(I, 0.0)};
   for (std::size_t i = 0; i < I; ++i) {
     if (product[i] != 0) continue;
-    PowerList powers(I, 0.0);
-    powers[i] = 1;
-    terms.push_back(powers);
+    terms.push_back(power_of_column(I, i, 1));
     for (std::size_t k = i; k < I; ++k) {
       if (product[k] != 0) continue;
-      PowerList two = powers;
-      two[k] += 1;
-      terms.push_back(std::move(two));
+      terms.push_back(power_of_column(I, i, 1));
+      terms.back()[k] += 1;
     }
   }
   return terms;
@@ -124,10 +122,7 @@ struct Linear {
 };
 
 double mean_squared_error(const Matrix& A, const Vector& b, const Vector& x) {
-  Vector errors = b;
-  for (std::size_t t = 0; t < A.columns; ++t) {
-    for (std::size_t r = 0; r < A.rows; ++r) errors[r] -= A(r, t) * x[t];
-  }
+  const Vector errors = residuals(A, b, x);
   return dot(errors, errors) / static_cast<double>(A.rows);
 }
 
@@ -199,11 +194,7 @@ std::optional<Form> rational_form(const Data& data, const Rows& rows, double pow
     Matrix left(T, T), whole(T, T);
     for (std::size_t t = 0; t < T; ++t) {
       const Vector column(X.column(t), X.column(t) + n);
-      const Vector fitted = damped_least_squares(w->values, column, 1e-12);
-      Vector rest = column;
-      for (std::size_t s = 0; s < T; ++s) {
-        for (std::size_t r = 0; r < n; ++r) rest[r] -= w->values(r, s) * fitted[s];
-      }
+      const Vector rest = residuals(w->values, column, damped_least_squares(w->values, column, 1e-12));
       for (std::size_t s = 0; s < T; ++s) {
         left(s, t) = dot(X.column(s), rest.data(), n);
         whole(s, t) = dot(X.column(s), X.column(t), n);
@@ -213,10 +204,9 @@ std::optional<Form> rational_form(const Data& data, const Rows& rows, double pow
       whole(t, t) *= 1 + 1e-12;
       for (std::size_t s = 0; s < t; ++s) left(s, t) = left(t, s) = 0.5 * (left(s, t) + left(t, s));
     }
-    double share = 0;
-    Vector factors;
-    if (!smallest_ratio(left, whole, share, factors) || !(std::max(share, 0.0) < least)) continue;
-    least = std::max(share, 0.0), best = std::move(w), best_product = product, below = std::move(factors);
+    const std::optional<SmallestRatio> share = smallest_ratio(left, whole);
+    if (!share || !(std::max(share->ratio, 0.0) < least)) continue;
+    least = std::max(share->ratio, 0.0), best = std::move(w), best_product = product, below = share->x;
   }
   if (!best) return std::nullopt;
 

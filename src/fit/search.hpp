@@ -1,21 +1,16 @@
 // The search for formulas: restarts of a ladder of stacks, from one module to three layers.
 #pragma once
 
-#include <chrono>
 #include <functional>
-#include <optional>
+#include <string>
 #include <vector>
 
 #include "fit/data.hpp"
 #include "fit/form.hpp"
-#include "fit/refine.hpp"
 
 namespace nalm::fitting {
 
-struct Found {
-  Form form;
-  double mse = 0;     // on the search's rows, in units of the target's size
-  double length = 0;  // description length
+struct Found : Scored {
   std::string key;
 };
 

@@ -7,12 +7,17 @@
 #include <fmt/format.h>
 
 #include "base/random.hpp"
-#include "fit/linear_algebra.hpp"
+#include "fit/description.hpp"
 #include "fit/refine.hpp"
+#include "fit/simple_numbers.hpp"
+#include "fit/tape.hpp"
 #include "fit/trust.hpp"
 #include "nalm/train.hpp"
+#include "numeric/linear_algebra.hpp"
 
 namespace nalm::fitting {
+
+using namespace numeric;
 
 namespace {
 
@@ -58,100 +63,139 @@ Model rounded(Model model) {
   return model;
 }
 
-// Least squares for the last layer, a Linear:1 on top of what the others give. False if that is not finite.
-bool refit_last_layer(Model& model, const Subset& rows, double y_scale, TrainedStack& result) {
+// Least squares for some of the columns; the numbers of the others stay.
+struct Solution {
+  Vector values, half_widths;  // of 99 % intervals; 0 for what stays
+  double mse = 0;
+};
+
+Solution solve(const Matrix& A, const Vector& b, Vector values, const std::vector<bool>& free) {
+  Matrix part;
+  part.rows = A.rows;
+  Vector fixed = values;
+  std::vector<std::size_t> which;
+  for (std::size_t k = 0; k < A.columns; ++k) {
+    if (!free[k]) continue;
+    fixed[k] = 0;
+    which.push_back(k);
+    part.values.insert(part.values.end(), A.column(k), A.column(k) + A.rows);
+    ++part.columns;
+  }
+  Vector rest = residuals(A, b, fixed), found, spread;
+  if (!which.empty()) found = least_squares(part, rest), spread = uncertainties(part);
+  rest = residuals(part, rest, found);
+  const double n = static_cast<double>(A.rows), squares = dot(rest, rest);
+  const double variance = squares / std::max(1.0, n - static_cast<double>(which.size()));
+  Solution result{std::move(values), Vector(A.columns, 0.0), squares / n};
+  for (std::size_t k = 0; k < which.size(); ++k) {
+    const double half = interval_reach(A.rows, which.size()) * std::sqrt(std::max(0.0, variance * spread[k]));
+    result.values[which[k]] = found[k];
+    result.half_widths[which[k]] = std::isfinite(half) ? half : 0;
+  }
+  return result;
+}
+
+// A model whose last layer is fitted to the rows.
+struct Refitted {
+  Model model;
+  std::vector<FitConstant> constants;  // one per number of the last layer
+  double mse = std::numeric_limits<double>::infinity();
+};
+
+// Its mse is infinite if there are no finite numbers.
+Refitted refit_last_layer(Model model, const Subset& rows, double y_scale) {
+  Refitted result;
   Model below = model;
   below.layers.pop_back();
   const Result<std::vector<double>> outputs =
       below.layers.empty() ? Result<std::vector<double>>(rows.x) : predict(below, rows.x, Precision::Double);
-  if (!outputs) return false;
+  if (!outputs) return result;
   const std::size_t n = rows.y.size(), K = static_cast<std::size_t>(model.layers.back().shape.inputs);
   Matrix A(n, K + 1);
   for (std::size_t r = 0; r < n; ++r) {
     for (std::size_t k = 0; k < K; ++k) A(r, k) = (*outputs)[r * K + k];
     A(r, K) = 1;
   }
-  if (!all_finite(A.values)) return false;
+  if (!all_finite(A.values)) return result;
   std::vector<bool> free(K + 1, true);
-  Vector values(K + 1, 0.0), deviations(K + 1, 0.0);
-  double mse = 0;
-  const auto solve = [&] {
-    Vector rest = rows.y;
-    std::vector<std::size_t> columns;
-    for (std::size_t k = 0; k <= K; ++k) {
-      if (free[k]) {
-        columns.push_back(k);
-      } else {
-        for (std::size_t r = 0; r < n; ++r) rest[r] -= values[k] * A(r, k);
-      }
-    }
-    Matrix part(n, columns.size());
-    for (std::size_t k = 0; k < columns.size(); ++k) std::copy_n(A.column(columns[k]), n, part.column(k));
-    const Vector found = columns.empty() ? Vector() : least_squares(part, rest);
-    for (std::size_t k = 0; k < columns.size(); ++k) {
-      values[columns[k]] = found[k];
-      for (std::size_t r = 0; r < n; ++r) rest[r] -= found[k] * part(r, k);
-    }
-    mse = dot(rest, rest) / static_cast<double>(n);
-    const Vector spread = columns.empty() ? Vector() : uncertainties(part);
-    for (std::size_t k = 0; k < columns.size(); ++k) deviations[columns[k]] = std::sqrt(std::max(0.0, mse * spread[k]));
-  };
-  solve();
-  if (!all_finite(values)) return false;
-  const double floor = rounding_level * rounding_level * y_scale * y_scale, start = std::max(mse, floor);
-  result.constants.assign(K + 1, {});
+  Solution last = solve(A, rows.y, Vector(K + 1, 0.0), free);
+  if (!all_finite(last.values)) return result;
   for (std::size_t k = 0; k <= K; ++k) {
-    const double half = std::isfinite(deviations[k]) ? 2.6 * deviations[k] : 0;
-    result.constants[k] = {values[k], values[k], values[k] - half, values[k] + half, false};
+    const double value = last.values[k], half = last.half_widths[k];
+    result.constants.push_back({value, value, value - half, value + half, false, slot_name(static_cast<int>(k))});
   }
+  const double unit = y_scale * y_scale, start = last.mse / unit;
   for (std::size_t k = 0; k <= K; ++k) {
     // The constant term may vanish, too.
-    const double size = k == K ? y_scale : std::fabs(values[k]);
-    const double tolerance = std::max(2.6 * deviations[k], 1e-9 * size), before = values[k];
-    const std::optional<double> simple =
-        std::fabs(before) <= tolerance ? std::optional<double>(0.0) : simple_number(before, tolerance);
+    const double value = last.values[k], size = k == K ? y_scale : std::fabs(value);
+    const double tolerance = std::max(last.half_widths[k], 1e-9 * size);
+    const std::optional<SimpleNumber> simple =
+        std::fabs(value) <= tolerance ? SimpleNumber{0, 0} : simple_number(value, tolerance);
     if (!simple) continue;
+    Vector values = last.values;
+    values[k] = simple->value;
     free[k] = false;
-    values[k] = *simple;
-    solve();
-    result.constants[k].snapped = static_cast<double>(n) * std::log(std::max(mse, floor) / start) < 12;
-    if (result.constants[k].snapped) continue;
-    free[k] = true;
-    solve();
+    const Solution other = solve(A, rows.y, std::move(values), free);
+    result.constants[k].snapped = rise_of_errors(other.mse / unit, start, n) < largest_rise;
+    free[k] = !result.constants[k].snapped;
+    if (!free[k]) last = other;
   }
-  for (std::size_t k = 0; k <= K; ++k) result.constants[k].value = values[k];
-  std::erase_if(result.constants, [](const FitConstant& c) { return c.value == 0 && c.snapped; });
-  model.layers.back().parameters = values;
-  result.mse = mse / (y_scale * y_scale);
-  return std::isfinite(result.mse);
+  for (std::size_t k = 0; k <= K; ++k) result.constants[k].value = last.values[k];
+  model.layers.back().parameters = last.values;
+  result.model = std::move(model);
+  result.mse = last.mse / unit;
+  if (!std::isfinite(result.mse)) result.mse = std::numeric_limits<double>::infinity();
+  return result;
+}
+
+// The formula of the layers below with variables for the numbers of the last one.
+Expression open_formula(Model model, const std::vector<FitConstant>& constants, const Data& data, bool literal) {
+  model.layers.pop_back();
+  std::vector<Expression> outputs;
+  for (const std::string& column : data.columns) outputs.push_back(Expression::variable(column));
+  if (!model.layers.empty()) {
+    outputs = (literal ? literal_formula(model, data.columns) : ideal_formula(model, data.columns)).outputs;
+  }
+  outputs.push_back(1.0);
+  Expression sum = 0.0;
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    if (constants[k].value != 0) sum += Expression::variable(constants[k].slot) * outputs[k];
+  }
+  return sum;
 }
 
 // The model with raw columns in front: rounded if the data do not object, otherwise as it was trained.
-TrainedStack finished(const Model& trained, const Data& data, const Subset& rows) {
-  TrainedStack result, exact;
-  Model model = rounded(trained), as_trained = trained;
-  const bool round = refit_last_layer(model, rows, data.y_scale, result);
-  const bool keep = refit_last_layer(as_trained, rows, data.y_scale, exact);
-  const double n = static_cast<double>(rows.y.size()), floor = rounding_level * rounding_level;
-  if (!round || (keep && n * std::log(std::max(result.mse, floor) / std::max(exact.mse, floor)) > 40)) {
-    result = std::move(exact);
-    model = std::move(as_trained);
-    if (!keep) result.mse = std::numeric_limits<double>::infinity();
+Finalist finished(const Model& trained, const Data& data, const Subset& rows) {
+  constexpr double largest_rise_by_rounding = 40;
+  Refitted chosen = refit_last_layer(rounded(trained), rows, data.y_scale);
+  Refitted exact = refit_last_layer(trained, rows, data.y_scale);
+  if (!std::isfinite(chosen.mse) ||
+      (std::isfinite(exact.mse) && rise_of_errors(chosen.mse, exact.mse, rows.y.size()) > largest_rise_by_rounding)) {
+    chosen = std::move(exact);
   }
-  model.columns = data.columns;
+  Finalist result;
+  result.mse = chosen.mse;
+  if (!std::isfinite(result.mse)) return result;
+  Candidate& c = result.candidate;
+  c.model = std::move(chosen.model);
+  c.model.columns = data.columns;
   // What the weights mean, if that is what they compute; otherwise every detail.
-  result.formula = ideal_formula(model, data.columns).outputs[0];
-  const Expression literal = literal_formula(model, data.columns).outputs[0];
-  const Result<double> difference = verification_error(result.formula, model, data, 1, &literal);
-  if (!difference || *difference > largest_verification_error) result.formula = literal;
-  result.model = std::move(model);
+  c.formula = ideal_formula(c.model, data.columns).outputs[0];
+  const Expression literal = literal_formula(c.model, data.columns).outputs[0];
+  const Result<double> difference = verification_error(c.formula, c.model, data, 1, &literal);
+  const bool is_literal = !difference || *difference > largest_verification_error;
+  if (is_literal) c.formula = literal;
+  c.open_formula = open_formula(c.model, chosen.constants, data, is_literal);
+  c.constants = std::move(chosen.constants);
+  std::erase_if(c.constants, [](const FitConstant& constant) { return constant.value == 0; });
+  result.key = print(c.formula);
   return result;
 }
 
 }  // namespace
 
-Result<std::vector<TrainedStack>> train_stack(const Data& data, const FitOptions& options, const StackWatch& watch,
-                                              bool& cut) {
+Result<std::vector<Finalist>> train_stack(const Data& data, const FitOptions& options, const StackWatch& watch,
+                                          bool& cut) {
   Result<Stack> stack = parse_stack(options.stack, static_cast<int>(data.inputs));
   if (!stack) return stack.error();
   const ModuleInfo* linear = *find_module("Linear");
@@ -160,10 +204,10 @@ Result<std::vector<TrainedStack>> train_stack(const Data& data, const FitOptions
   const bool has_linear =
       stack->back().module == linear && stack->back().shape == default_shape(*linear, stack->back().shape.inputs, 1);
   if (!has_linear) stack->push_back({linear, default_shape(*linear, outputs, 1)});
-  Trainer::Settings settings = default_training(*stack, Operation::Add);
+  Trainer::Settings settings = default_training(*stack);
   // The habits of the user's last layer; the Linear layer behind it has none.
-  if (stack->size() > 1) settings.recipe = (*stack)[stack->size() - 2].module->recipe(Operation::Add, 2);
-  settings.recipe.loss = {};
+  if (stack->size() > 1) settings.recipe.training = (*stack)[stack->size() - 2].module->recipe().training;
+  settings.recipe.training.loss = {};
   settings.runs = restarts;
   settings.threads = options.threads;
   Result<Trainer> trainer = Trainer::create(settings);
@@ -182,7 +226,7 @@ Result<std::vector<TrainedStack>> train_stack(const Data& data, const FitOptions
     }
   };
   const Subset few = subset(data, rows_for_errors, scale);
-  const long iterations = settings.recipe.iterations;
+  const long iterations = settings.recipe.training.iterations;
   for (long done = 0; done < iterations && !cut; done += chunk) {
     for (int run = 0; run < restarts; ++run) {
       const Result<std::vector<double>> y = predict(trainer->model(run), few.x, Precision::Double);
@@ -195,7 +239,7 @@ Result<std::vector<TrainedStack>> train_stack(const Data& data, const FitOptions
     cut = watch.stop && watch.stop();
   }
   const Subset rows = subset(data, rows_for_numbers, 1);
-  std::vector<TrainedStack> result;
+  std::vector<Finalist> result;
   for (int run = 0; run < restarts; ++run) result.push_back(finished(trainer->model(run), data, rows));
   return result;
 }

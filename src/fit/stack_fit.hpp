@@ -4,24 +4,17 @@
 #include <functional>
 #include <vector>
 
-#include "fit/data.hpp"
+#include "fit/candidates.hpp"
 
 namespace nalm::fitting {
-
-struct TrainedStack {
-  Model model;
-  Expression formula;
-  std::vector<FitConstant> constants;
-  double mse = 0;  // on the training rows, in units of the target's size
-};
 
 struct StackWatch {
   std::function<bool()> stop;
   std::function<void(double share)> progress;
 };
 
-// One entry per restart. Fails if the text is not a stack.
-Result<std::vector<TrainedStack>> train_stack(const Data& data, const FitOptions& options, const StackWatch& watch,
-                                              bool& cut);
+// One entry per restart, without what follows from its formula. Fails if the text is not a stack.
+Result<std::vector<Finalist>> train_stack(const Data& data, const FitOptions& options, const StackWatch& watch,
+                                          bool& cut);
 
 }  // namespace nalm::fitting

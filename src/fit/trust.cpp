@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -118,8 +117,7 @@ std::vector<Danger> dangers_of(const Expression& formula) {
 std::string place_of(const Expression& e, const Data& data, const double* point) {
   std::string text;
   for (const std::string& name : variables(e)) {
-    const auto i = std::find(data.columns.begin(), data.columns.end(), name) - data.columns.begin();
-    text += fmt::format("{}{} = {:.4g}", text.empty() ? "" : ", ", name, point[i]);
+    text += fmt::format("{}{} = {:.4g}", text.empty() ? "" : ", ", name, point[data.position(name)]);
   }
   return text;
 }
@@ -165,8 +163,7 @@ FitProbe probe(const Expression& formula, const Data& data, std::uint64_t seed) 
   FitProbe result;
   result.points = static_cast<int>(rows.size());
   for (const std::string& name : variables(formula)) {
-    const auto i =
-        static_cast<std::size_t>(std::find(data.columns.begin(), data.columns.end(), name) - data.columns.begin());
+    const std::size_t i = data.position(name);
     result.box.push_back({name, box.low[i], box.high[i], box.probed_low(i), box.probed_high(i)});
   }
   std::vector<bool> explained(rows.size(), false);
@@ -174,10 +171,7 @@ FitProbe probe(const Expression& formula, const Data& data, std::uint64_t seed) 
     const std::vector<double> inside = values_on(danger.expression, data.columns, all_rows(data));
     const std::vector<double> wide = values_on(danger.expression, data.columns, rows);
     std::vector<std::size_t> used;
-    for (const std::string& name : variables(danger.expression)) {
-      used.push_back(
-          static_cast<std::size_t>(std::find(data.columns.begin(), data.columns.end(), name) - data.columns.begin()));
-    }
+    for (const std::string& name : variables(danger.expression)) used.push_back(data.position(name));
     const auto negatives = std::count_if(inside.begin(), inside.end(), [](double v) { return v < 0; });
     const bool usual_sign = 2 * static_cast<std::size_t>(negatives) > inside.size();
     std::size_t first = rows.size(), count = 0;
@@ -239,23 +233,14 @@ Result<double> verification_error(const Expression& formula, const Model& model,
 
 std::string pattern_in_errors(const Expression& formula, const Data& data) {
   const std::vector<double> predicted = predictions(formula, data);
-  std::vector<double> errors(data.rows);
-  double mean = 0;
-  for (std::size_t r = 0; r < data.rows; ++r) errors[r] = data.y[r] - predicted[r], mean += errors[r];
-  mean /= static_cast<double>(data.rows);
+  std::vector<double> errors(data.rows), rank(data.rows);
+  for (std::size_t r = 0; r < data.rows; ++r) errors[r] = data.y[r] - predicted[r];
   // Ranks instead of errors: a few large ones must not decide.
-  std::vector<std::size_t> order(data.rows);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return errors[a] != errors[b] ? errors[a] < errors[b] : a < b; });
-  std::vector<double> rank(data.rows);
+  const std::vector<std::size_t> by_error = ranked(errors);
   const double n = static_cast<double>(data.rows);
-  for (std::size_t k = 0; k < data.rows; ++k) rank[order[k]] = (static_cast<double>(k) - (n - 1) / 2) / n;
-  const auto correlation_along = [&](auto value_of) {
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return value_of(a) != value_of(b) ? value_of(a) < value_of(b) : a < b;
-    });
+  for (std::size_t k = 0; k < data.rows; ++k) rank[by_error[k]] = (static_cast<double>(k) - (n - 1) / 2) / n;
+  const auto correlation_along = [&](const std::vector<double>& values) {
+    const std::vector<std::size_t> order = ranked(values);
     double neighbours = 0, whole = 0;
     for (std::size_t k = 0; k < data.rows; ++k) {
       if (k > 0) neighbours += rank[order[k]] * rank[order[k - 1]];
@@ -265,9 +250,9 @@ std::string pattern_in_errors(const Expression& formula, const Data& data) {
   };
   // Chance gives a correlation of about 1/sqrt(n).
   const double limit = std::max(0.2, 6 / std::sqrt(n));
-  if (correlation_along([&](std::size_t r) { return predicted[r]; }) > limit) return "the prediction";
+  if (correlation_along(predicted) > limit) return "the prediction";
   for (std::size_t i = 0; i < data.inputs; ++i) {
-    if (correlation_along([&](std::size_t r) { return data.row(r)[i]; }) > limit) return data.columns[i];
+    if (correlation_along(data.column(i)) > limit) return data.columns[i];
   }
   return "";
 }

@@ -76,7 +76,7 @@ Formula ideal_formula(const Model& model, const std::vector<std::string>& column
   for (std::size_t k = 0; k < model.layers.size(); ++k) {
     const Layer& layer = model.layers[k];
     const std::vector<double> weights = weights_of(layer);
-    Readout readout(layer.shape, layer.parameters, weights, formula.outputs);
+    Readout readout(*layer.module, layer.shape, layer.parameters, weights, formula.outputs);
     std::vector<Expression> y;
     for (int o = 0; o < layer.shape.outputs; ++o) y.push_back(entry_of(*layer.module).ideal(readout, o));
     for (const std::string& note : readout.notes) {

@@ -13,8 +13,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "base/write_file.hpp"
-#include "model/options.hpp"
+#include "modules/options.hpp"
 #include "nalm/model.hpp"
 
 namespace nalm {
@@ -206,41 +207,13 @@ Status read_formula(const Json& json, const Place& place, Model& model) {
   return Done{};
 }
 
-// nlohmann's recursive reader would overflow the stack on a file of brackets.
-bool nests_too_deeply(std::string_view text) {
-  int depth = 0;
-  bool quoted = false;
-  for (std::size_t k = 0; k < text.size(); ++k) {
-    const char c = text[k];
-    if (quoted) {
-      if (c == '\\') ++k;
-      if (c == '"') quoted = false;
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == '[' || c == '{') {
-      if (++depth > 64) return true;
-    } else if (c == ']' || c == '}') {
-      --depth;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 Result<Model> parse_model(std::string_view text, std::string_view source_name) {
   const Place place{std::string(source_name)};
-  if (nests_too_deeply(text)) return place("this is not a model file: brackets are nested more than 64 deep.");
-  Json json;
-  try {
-    json = Json::parse(text);
-  } catch (const Json::parse_error& e) {
-    const bool cut = e.byte > text.size();
-    return place(cut ? std::string("the file ends in the middle; it seems to be truncated.")
-                     : fmt::format("this is not valid JSON near byte {}.", e.byte));
-  } catch (const Json::exception&) {
-    return place("this is not valid JSON: a number in it is out of range.");
-  }
+  Result<Json> parsed = parse_json<Json>(text, "file");
+  if (!parsed) return place(parsed.error().message);
+  const Json& json = *parsed;
   if (!json.is_object() || !json.contains("format") || json["format"] != "nalm-model") {
     return place("this is not a model file; it should begin with {\"format\":\"nalm-model\",\"version\":1,...}.");
   }

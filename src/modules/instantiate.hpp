@@ -4,6 +4,7 @@
 
 #include "modules/kernels.hpp"
 #include "modules/loss.hpp"
+#include "modules/module_header.hpp"
 #include "modules/whole_forward.hpp"
 #include "simd/functions.hpp"
 
@@ -13,6 +14,7 @@ namespace nalm::simd::NALM_TARGET {
 template <int I, int O>
 struct FixedShape {
   static constexpr int inputs = I, outputs = O;
+  static constexpr bool is_known = true;  // see unpack
   const std::array<double, max_options>& options;
 };
 
@@ -58,7 +60,15 @@ struct Kernels {
 
   NALM_FLATTEN static void prepare(const LayerShape& s, const S* x, S* prepared, int samples) {
     if constexpr (HasPrepare<M>) {
-      for (int k = 0; k < samples; ++k) M::prepare(s, lanes(x) + k * s.inputs, lanes(prepared) + k * s.inputs);
+      // Each input by itself, so the batch is one sample of many inputs, and as many of them are in flight as samples
+      // are elsewhere: one logarithm after the other would wait for its own results.
+      using B = Lanes<S, block>;
+      const int values = samples * s.inputs, blocks = values / block, done = blocks * block;
+      LayerShape flat = s;
+      flat.inputs = blocks;
+      M::prepare(flat, reinterpret_cast<const B*>(x), reinterpret_cast<B*>(prepared));
+      flat.inputs = values - done;
+      M::prepare(flat, lanes(x) + done, lanes(prepared) + done);
     }
   }
 
@@ -270,14 +280,24 @@ struct Kernels {
   };
 };
 
+// A header that is not one has no kernels: what its author reads is what is wrong with it, and nothing that follows.
+template <class M, bool is_header>
+constexpr ModuleKernels kernels_of() {
+  if constexpr (is_header) {
+    return {Kernels<M, float>::table(), Kernels<M, double>::table()};
+  } else {
+    return {};
+  }
+}
+
 }  // namespace nalm::simd::NALM_TARGET
 
 // Defines the table that the registry refers to.
 #define NALM_JOIN_2(a, b) a##b
 #define NALM_JOIN(a, b) NALM_JOIN_2(a, b)
-#define NALM_DEFINE_KERNELS(Module)                                                                             \
-  namespace nalm {                                                                                              \
-  extern const ModuleKernels NALM_JOIN(kernels_##Module##_, NALM_TARGET);                                       \
-  constinit const ModuleKernels NALM_JOIN(kernels_##Module##_, NALM_TARGET) = {                                 \
-      simd::NALM_TARGET::Kernels<Module, float>::table(), simd::NALM_TARGET::Kernels<Module, double>::table()}; \
+#define NALM_DEFINE_KERNELS(Module)                                           \
+  namespace nalm {                                                            \
+  extern const ModuleKernels NALM_JOIN(kernels_##Module##_, NALM_TARGET);     \
+  constinit const ModuleKernels NALM_JOIN(kernels_##Module##_, NALM_TARGET) = \
+      simd::NALM_TARGET::kernels_of<Module, check_header<Module>()>();        \
   }

@@ -1,42 +1,14 @@
 #include "nalm/module.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "modules/registry.hpp"
 
 namespace nalm {
-
-double Regulariser::coefficient(long e) const {
-  const double iteration = static_cast<double>(e);
-  switch (kind) {
-    case Kind::Sparsity:
-    case Kind::Unit:
-    case Kind::Grow:
-      if (end <= start) return iteration >= start ? strength : 0;
-      return strength * std::clamp((iteration - start) / (end - start), 0.0, 1.0);
-    case Kind::Saturate:
-      return iteration > start ? strength : 0;
-    case Kind::L1: {
-      double beta = strength;
-      // Multiplied step by step, as a training loop would.
-      for (double at = every; every > 0 && at <= iteration && beta < limit; at += every) beta *= growth;
-      return limit > 0 ? std::min(beta, limit) : beta;
-    }
-  }
-  return 0;
-}
-
-double Decay::at(long e) const { return std::pow(factor, static_cast<double>(e / every)); }
-
-double CoolDown::factor(long e) const {
-  const double iteration = static_cast<double>(e);
-  if (end <= start) return iteration < start ? 1 : 0;
-  return 1 - std::clamp((iteration - start) / (end - start), 0.0, 1.0);
-}
 
 std::string_view name_of(Operation operation) {
   switch (operation) {
@@ -52,18 +24,52 @@ std::string_view name_of(Operation operation) {
   return "";
 }
 
-double Readout::snap(double value, std::initializer_list<double> discrete_values, std::string_view what) {
-  for (double d : discrete_values) {
-    if (std::fabs(value - d) < 1e-3) return d;
+namespace {
+
+// Where an array of a table begins, and its value at these indices.
+template <class Table>
+double value_at(const ModuleInfo& module, const Table& table, const LayerShape& shape, std::span<const double> values,
+                std::string_view name, std::array<int, 3> index) {
+  std::size_t first = 0;
+  for (const auto& entry : table) {
+    if constexpr (requires { entry.condition; }) {
+      if (!is_present(entry, shape)) continue;
+    }
+    if (entry.name == name) {
+      int k = 0;
+      for (std::size_t a = 0; a < static_cast<std::size_t>(entry.axes.count); ++a)
+        k = k * axis_size(entry.axes.axis[a], shape.inputs, shape.outputs, paths(module, shape)) + index[a];
+      return values[first + static_cast<std::size_t>(k)];
+    }
+    first += static_cast<std::size_t>(size_of(module, entry.axes, shape));
   }
+  // A header that names an array which it does not have.
+  std::abort();
+}
+
+}  // namespace
+
+double Readout::parameter(std::string_view name, int i, int j, int k) const {
+  return value_at(module_, module_.parameters, shape_, parameters_, name, {i, j, k});
+}
+
+double Readout::weight(std::string_view name, int i, int j, int k) const {
+  return value_at(module_, module_.weights, shape_, weights_, name, {i, j, k});
+}
+
+double Readout::snapped(std::string_view name, int i, int j, int k) {
+  const auto named = [&](const Quantity& quantity) { return quantity.name == name; };
+  return snap(weight(name, i, j, k), std::ranges::find_if(module_.weights, named)->discrete, name);
+}
+
+double Readout::snap(double value, const Discrete& to, std::string_view what) {
+  if (to.whole && std::fabs(value - std::round(value)) < 1e-3) return std::round(value) + 0.0;
+  for (const double d : to.values)
+    if (std::fabs(value - d) < 1e-3) return d;
   discrete = false;
   const std::string note = fmt::format("{} = {:.6g} is not a discrete value", what, value);
   if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
   return value;
-}
-
-double Readout::snap_to_whole(double value, std::string_view what) {
-  return snap(value, {std::round(value) + 0.0}, what);
 }
 
 Expression product_of_powers(const std::vector<Power>& powers) {
@@ -126,20 +132,10 @@ const ModuleEntry& entry_of(const ModuleInfo& module) {
   std::abort();
 }
 
-namespace {
-
-bool same_ignoring_case(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
-
-}  // namespace
-
 Result<const ModuleInfo*> find_module(std::string_view name) {
   std::string known;
   for (const ModuleInfo* module : all_modules()) {
-    if (same_ignoring_case(name, module->name) ||
-        (!module->other_name.empty() && same_ignoring_case(name, module->other_name))) {
+    if (same_name(name, module->name) || (!module->other_name.empty() && same_name(name, module->other_name))) {
       return module;
     }
     known += (known.empty() ? "" : ", ") + std::string(module->name);

@@ -74,11 +74,6 @@ std::string with_interval(const Estimate& e, std::string (*print)(double)) {
 
 std::string percent(double value) { return fmt::format("{:.0f}", 100 * value); }
 
-std::string csv_cell(std::string_view text) {
-  if (text.find_first_of(",\"\n") == text.npos) return std::string(text);
-  return "\"" + replaced(std::string(text), "\"", "\"\"") + "\"";
-}
-
 std::string csv_number(double value) { return std::isnan(value) ? "" : fmt::format("{}", value); }
 
 std::string latex_text(std::string_view text) {

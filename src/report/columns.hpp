@@ -6,7 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/intervals.hpp"
+#include "base/csv.hpp"
+#include "experiment/intervals.hpp"
 
 namespace nalm {
 
@@ -33,8 +34,6 @@ class Columns {
 std::string with_interval(const Estimate& e, std::string (*print)(double));
 std::string percent(double value);  // whole, without the sign
 
-// A cell of a CSV file.
-std::string csv_cell(std::string_view text);
 // Nothing where there is no number.
 std::string csv_number(double value);
 

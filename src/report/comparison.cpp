@@ -1,180 +1,141 @@
 #include "report/comparison.hpp"
 
 #include <fmt/format.h>
-
-#include <algorithm>
+#include <fmt/ranges.h>
 
 #include <cmath>
 
-#include "bench/intervals.hpp"
+#include "report/columns.hpp"
 
 namespace nalm {
 namespace {
 
-bool is_chaotic(const Pair& pair) { return pair.module->name == "NPU" || pair.module->name == "RealNPU"; }
+using Verdict = ComparedFigure::Verdict;
 
-// How far two rates of so many runs each may lie apart by chance: 95 % of the time, from the pooled rate.
-double binomial_error(double a, int a_runs, double b, int b_runs) {
-  const double pooled = (a * a_runs + b * b_runs) / (a_runs + b_runs);
-  return 1.96 * std::sqrt(pooled * (1 - pooled) * (1.0 / a_runs + 1.0 / b_runs));
+std::string number(double value) { return std::isnan(value) ? "-" : fmt::format("{:.4g}", value); }
+std::string signed_percent(double value) { return fmt::format("{:+.1f}", 100 * value); }
+
+std::string rate_words(const ComparedFigure& f) {
+  const PublishedFigure& figure = *f.figure;
+  std::string words = f.verdict == Verdict::Equal     ? "equal"
+                      : f.verdict == Verdict::Agrees  ? "agrees"
+                      : f.verdict == Verdict::Differs ? "DIFFERS"
+                                                      : "shown only";
+  if (f.allowed) words += fmt::format(" ({} run{} allowed)", *f.allowed, *f.allowed == 1 ? "" : "s");
+  if (!std::isnan(figure.value.lo)) {
+    const bool inside = f.ours.value >= figure.value.lo - 0.005 && f.ours.value <= figure.value.hi + 0.005;
+    words += fmt::format(", {} [{:.0f}, {:.0f}]", inside ? "inside" : "not in", 100 * figure.value.lo,
+                         100 * figure.value.hi);
+  }
+  return words + (figure.source.empty() ? "" : fmt::format(" ({})", figure.source));
 }
 
-std::string printed(double value) { return fmt::format("{:.1e}", value); }
+std::string other_words(const ComparedFigure& f) {
+  switch (f.verdict) {
+    case Verdict::Equal:
+      return "equal as printed";
+    case Verdict::Agrees:
+      return "intervals overlap";
+    case Verdict::Differs:
+      return "DIFFERS";
+    case Verdict::ShownOnly:
+      return "shown only";
+  }
+  return "";
+}
 
 }  // namespace
 
-Result<Comparison> compare_with_paper(const Results& results) {
-  const Grid& grid = results.info.grid;
-  if (grid.inputs != 2 && grid.inputs != 10)
-    return Error{
-        fmt::format("results were published for 2 and 10 inputs, and these runs have {}; there is nothing to "
-                    "compare.",
-                    grid.inputs)};
-  const bool own_iterations = grid.iterations && !(grid.inputs == 10 && *grid.iterations == 100000);
-  if (own_iterations || grid.learning_rate || !grid.recipe_changes.empty() || grid.log_every != 1000)
-    return Error{
-        "these runs do not follow the paper's protocol (--iterations, --learning-rate, --recipe or --log-every was "
-        "given); "
-        "compare a "
-        "run without them."};
-  Comparison comparison;
-  for (const Cell& cell : results.cells) {
-    if (!cell.published || cell.runs.empty()) continue;
-    const Estimate& interval = cell.published->success;
-    const double rate = cell.summary.success.value;
-    if (!cell.published->source.empty()) {
-      ComparedCell compared;
-      compared.cell = &cell;
-      compared.successes = cell.summary.successes;
-      compared.published = static_cast<int>(std::lround(interval.value * cell.summary.runs));
-      const double error = binomial_error(rate, cell.summary.runs, interval.value, PublishedCell::runs);
-      compared.allowed = static_cast<int>(error * cell.summary.runs + 1e-9);
-      compared.inside_interval = !compared.outside();
-      comparison.outside += compared.outside();
-      comparison.equal += compared.difference() == 0;
-      comparison.cells.push_back(compared);
-      continue;
+std::string print(const Comparison& comparison, bool all) {
+  Columns columns(4);
+  columns.add({"model", "operation", "setting", "what", "ours", "published", "difference", "verdict"});
+  int shown = 0;
+  for (const ComparedFigure& f : comparison.figures) {
+    const bool rate = f.figure->what == "success";
+    const bool is_news = rate ? f.verdict != Verdict::Equal && !(f.verdict == Verdict::Agrees && !f.allowed)
+                         : f.verdict == Verdict::ShownOnly ? !f.figure->same_seeds
+                                                           : f.verdict != Verdict::Equal;
+    if (!all && !is_news) continue;
+    ++shown;
+    std::string ours = number(f.ours.value), theirs = number(f.figure->value.value), difference = "-";
+    if (rate) {
+      ours = fmt::format("{}/{} = {}", f.successes, f.runs, with_interval(f.ours, percent));
+      theirs = fmt::format("{:.4g}", 100 * f.figure->value.value);
+      difference = f.allowed ? fmt::format("{:+} run{}", f.difference(), std::abs(f.difference()) == 1 ? "" : "s")
+                             : signed_percent(f.ours.value - f.figure->value.value);
+    } else if (!std::isnan(f.ours.value)) {
+      difference = fmt::format("{:+.3g}", f.ours.value - f.figure->value.value);
     }
-    bool all_seeds = cell.runs.size() == static_cast<std::size_t>(PublishedCell::runs);
-    for (const JudgedRun& run : cell.runs)
-      all_seeds = all_seeds && run.seed < static_cast<std::uint32_t>(PublishedCell::runs);
-    if (!all_seeds)
-      return Error{fmt::format("{} {} on {} has {} runs, and the paper has seeds 0 to {}; run those{}.",
-                               cell.pair.module->name, name_of(cell.pair.operation), cell.range_name(),
-                               cell.runs.size(), PublishedCell::runs - 1,
-                               results.missing > 0 ? " (the benchmark is not finished: use --resume)" : "")};
-    ComparedCell compared;
-    compared.cell = &cell;
-    compared.successes = cell.summary.successes;
-    compared.published = cell.published->successes();
-    const bool chaotic = is_chaotic(cell.pair);
-    compared.allowed = chaotic ? Comparison::allowed_chaotic : Comparison::allowed_reproducible;
-    compared.inside_interval = rate >= interval.lo - 0.005 && rate <= interval.hi + 0.005;  // printed in whole percent
-    if (!chaotic && !std::isnan(cell.published->solved_at.lo)) {
-      // By the paper's rule, whatever intervals are shown.
-      std::vector<double> steps;
-      for (const JudgedRun& run : cell.runs)
-        if (run.result.success) steps.push_back(static_cast<double>(*run.result.solved_at));
-      compared.solved_at_compared = true;
-      compared.solved_at_equal =
-          !steps.empty() && printed(paper_solved_at(steps).value) == printed(cell.published->solved_at.value);
-    }
-    comparison.outside += compared.outside();
-    comparison.equal += compared.difference() == 0;
-    comparison.reproducible += !chaotic;
-    comparison.reproducible_equal += !chaotic && compared.difference() == 0;
-    comparison.solved_at_compared += compared.solved_at_compared;
-    comparison.solved_at_equal += compared.solved_at_equal;
-    comparison.cells.push_back(compared);
+    columns.add({f.figure->model, f.figure->operation, f.cell ? f.figure->setting : "mean of all",
+                 rate ? "success %" : f.figure->what + (f.figure->mean ? ", mean" : ""), ours, theirs, difference,
+                 rate ? rate_words(f) : other_words(f)});
   }
-  for (const Pair& pair : grid.pairs) {
-    const PublishedCell* mean = find_published_mean(pair.module->name, pair.operation, grid.inputs);
-    if (!mean || grid.ranges.size() != paper_ranges().size()) continue;
-    ComparedMean compared;
-    compared.pair = pair;
-    compared.published = mean->success.value;
-    for (const Cell& cell : results.cells) {
-      if (!(cell.pair == pair)) continue;
-      compared.runs += cell.summary.runs;
-      compared.successes += cell.summary.successes;
-    }
-    if (compared.runs == 0) continue;
-    const int theirs = PublishedCell::runs * static_cast<int>(paper_ranges().size());
-    compared.allowed = binomial_error(compared.rate(), compared.runs, compared.published, theirs);
-    comparison.outside += compared.outside();
-    comparison.means.push_back(compared);
+  std::string text = shown > 0 ? columns.print() : "Every cell equals the published one, or agrees with it.\n";
+  if (comparison.judged == 0) {
+    text += fmt::format("No success rate was published that ours could be judged by; {} other figures are shown.",
+                        comparison.figures.size());
+    return text + (comparison.remark.empty() ? "" : " " + comparison.remark) + "\n";
   }
-  if (comparison.cells.empty() && comparison.means.empty())
-    return Error{"nothing was published for these cells; `nalm bench` without options runs the survey's tables."};
-  if (comparison.outside > 0)
-    comparison.broken.push_back(fmt::format("{} cells differ by more than allowed", comparison.outside));
-  // Limits on numbers of cells only mean something for all of them.
-  if (comparison.reproducible == Comparison::reproducible_cells &&
-      comparison.reproducible_equal < Comparison::least_equal) {
-    comparison.broken.push_back(fmt::format("only {} of {} reproducible cells are equal, and {} should be",
-                                            comparison.reproducible_equal, comparison.reproducible,
-                                            Comparison::least_equal));
-  }
-  if (comparison.reproducible == Comparison::reproducible_cells &&
-      comparison.solved_at_equal < Comparison::least_solved_at * comparison.solved_at_compared) {
-    comparison.broken.push_back(fmt::format("solved-at is equal in only {} of {} cells", comparison.solved_at_equal,
-                                            comparison.solved_at_compared));
-  }
-  return comparison;
+  if (comparison.same_seeds > 0)
+    text += fmt::format(
+        "{} of {} cells, run with the published seeds, equal the published count; of the {} that are reproducible seed "
+        "by seed (without NPU and RealNPU) {}. Solved-at, as printed, equal in {} of {}. Limits: {} run, {} for NPU "
+        "and "
+        "RealNPU.\n",
+        comparison.same_seeds_equal, comparison.same_seeds, comparison.reproducible, comparison.reproducible_equal,
+        comparison.solved_at_equal, comparison.solved_at_compared, Comparison::allowed_reproducible,
+        Comparison::allowed_chaotic);
+  if (comparison.judged > comparison.same_seeds)
+    text += fmt::format(
+        "{} of {} published success rates agree{}: the 95 % interval of the difference holds 0 (of runs whose number "
+        "nobody stated, the published rate is taken as exact).\n",
+        comparison.agreeing, comparison.judged, comparison.same_seeds > 0 ? " in all" : "");
+  if (!comparison.remark.empty()) text += comparison.remark + "\n";
+  if (comparison.agrees()) return text + "It agrees with what was published.\n";
+  return text + fmt::format("It does not agree with what was published: {}.\n", fmt::join(comparison.broken, "; "));
 }
 
-std::string print(const Comparison& comparison, bool all_cells) {
-  std::size_t width = 7;
-  for (const ComparedCell& c : comparison.cells) width = std::max(width, c.cell->pair.module->name.size());
-  for (const ComparedMean& m : comparison.means) width = std::max(width, m.pair.module->name.size());
-  width += 2;
-  std::string text = fmt::format("{:<{}}{:<5}{:<15}{:>6}{:>7}{:>6}  {}\n", "module", width, "op", "range", "ours",
-                                 "paper", "diff", "published interval, solved at");
-  int shown = 0;
-  for (const ComparedCell& c : comparison.cells) {
-    const bool solved_differs = c.solved_at_compared && !c.solved_at_equal;
-    if (!all_cells && c.difference() == 0 && !solved_differs) continue;
-    ++shown;
-    const Estimate& interval = c.cell->published->success;
-    std::string verdict = c.outside() ? "OUTSIDE the limit" : c.difference() == 0 ? "equal" : "within the limit";
-    if (c.cell->published->source.empty()) {
-      verdict += fmt::format(", {} [{:.0f} %, {:.0f} %]", c.inside_interval ? "inside" : "not in", 100 * interval.lo,
-                             100 * interval.hi);
-    } else {
-      verdict += fmt::format(" ({})", c.cell->published->source);
+std::string print(std::span<const StoreComparison> comparisons, std::span<const std::string> names, bool all) {
+  std::string text;
+  for (std::size_t k = 0; k < comparisons.size(); ++k) {
+    const StoreComparison& comparison = comparisons[k];
+    const std::string &a = names[0], &b = names[k + 1];
+    Columns columns(3);
+    columns.add({"model", "operation", "setting", a, b, "difference % [95 %]", fmt::format("only {}", a),
+                 fmt::format("only {}", b), "both", "verdict"});
+    int shown = 0;
+    for (const ComparedCell& c : comparison.cells) {
+      const bool excludes_zero = c.difference.lo > 0 || c.difference.hi < 0;
+      if (!all && c.first->successes == c.other->successes && c.first_only == 0 && c.other_only == 0 && !excludes_zero)
+        continue;
+      ++shown;
+      columns.add({c.first->cell->model, c.first->cell->operation, c.first->cell->setting,
+                   fmt::format("{}/{}", c.first->successes, c.first->run_count()),
+                   fmt::format("{}/{}", c.other->successes, c.other->run_count()),
+                   with_interval(c.difference, signed_percent), c.paired ? std::to_string(c.first_only) : "-",
+                   c.paired ? std::to_string(c.other_only) : "-", c.paired ? std::to_string(c.both) : "-",
+                   c.differs ? "DIFFERS" : ""});
     }
-    if (c.solved_at_compared) {
-      verdict += solved_differs ? fmt::format(", solved at {:.0f} instead of {:.2g}", c.cell->summary.solved_at.value,
-                                              c.cell->published->solved_at.value)
-                                : ", solved at equal";
-    }
-    text += fmt::format("{:<{}}{:<5}{:<15}{:>6}{:>7}{:>+6}  {}\n", c.cell->pair.module->name, width,
-                        name_of(c.cell->pair.operation), c.cell->range_name(), c.successes, c.published, c.difference(),
-                        verdict);
-  }
-  if (shown == 0) text = comparison.cells.empty() ? "" : "Every cell equals the published one.\n";
-  for (const ComparedMean& m : comparison.means) {
-    text +=
-        fmt::format("{:<{}}{:<5}mean of nine ranges: {:.1f} %, published {:.1f} %; {} (binomial error {:.1f} points)\n",
-                    m.pair.module->name, width, name_of(m.pair.operation), 100 * m.rate(), 100 * m.published,
-                    m.outside() ? "OUTSIDE the limit" : "within the limit", 100 * m.allowed);
-  }
-  if (!comparison.cells.empty())
-    text += fmt::format("{} of {} cells equal the published count.", comparison.equal, comparison.cells.size());
-  if (comparison.reproducible > 0)
+    if (shown > 0) text += columns.print();
     text += fmt::format(
-        " Of the {} that are reproducible seed by seed (the survey's without NPU and RealNPU) {}. Solved-at, as "
-        "printed, equal in {} of {}.",
-        comparison.reproducible, comparison.reproducible_equal, comparison.solved_at_equal,
-        comparison.solved_at_compared);
-  if (!comparison.cells.empty()) text += "\n";
-  text +=
-      fmt::format("Limits: {} run ({} for NPU and RealNPU) from the survey's, the binomial error of both elsewhere. ",
-                  Comparison::allowed_reproducible, Comparison::allowed_chaotic);
-  if (comparison.agrees()) return text + "It agrees with what was published.\n";
-  text += "It does not agree: ";
-  for (std::size_t k = 0; k < comparison.broken.size(); ++k) text += (k ? "; " : "") + comparison.broken[k];
-  return text + ".\n";
+        "{} against {}: {} shared cells{}{}; all shared seeds together {} points.\n", b, a, comparison.cells.size(),
+        shown < static_cast<int>(comparison.cells.size())
+            ? fmt::format(", {} of them the same seed by seed", static_cast<int>(comparison.cells.size()) - shown)
+            : "",
+        comparison.only_first + comparison.only_other > 0
+            ? fmt::format(" ({} only in {}, {} only in {})", comparison.only_first, a, comparison.only_other, b)
+            : "",
+        with_interval(comparison.difference, signed_percent));
+    for (const auto* results : {comparison.first, comparison.other})
+      if (const std::vector<std::string> changes = results->info.plan.changes(); !changes.empty())
+        text += fmt::format("{} was run with {}.\n", results == comparison.first ? a : b, fmt::join(changes, " "));
+    text += comparison.differing > 0
+                ? fmt::format("{} cells differ by more than chance allows among so many.\n", comparison.differing)
+                : "No cell differs by more than chance allows among so many.\n";
+  }
+  return text +
+         "Difference: paired by seed where both have the same seeds (Bonett and Price), otherwise of two rates "
+         "(Newcombe). DIFFERS: even with the intervals widened for the number of cells (Bonferroni).\n";
 }
 
 }  // namespace nalm

@@ -59,8 +59,7 @@ json surface(std::string_view title, const Axis2& x, const Axis2& y, std::string
           {"values", std::move(rows)}};
 }
 
-// ---- the figures
-// -----------------------------------------------------------------------------------------------------
+// ---- the figures ---------------------------------------------------------------------------------------------------
 
 json regularisers() {
   const Regulariser ramp = Regulariser::sparsity(1, 4, 6);
@@ -131,12 +130,11 @@ json singularity() {
   return {
       {"title", "The singularity of a stacked NAC₊ and NAC•"},
       {"caption",
-       "Error of a two-layer network that should compute (x₁ + x₂)·(x₁ + x₂ + x₃ + x₄) at x = (1, 1.2, 1.8, 2), "
-       "over the weights of its layers: W₁ = [[w₁,w₁,0,0],[w₁,w₁,w₁,w₁]], W₂ = [w₂,w₂]. The solution is "
-       "w₁ = w₂ = 1.\n\nNAC₊ followed by NAC• with ε = 0.1: near w₁ = 0 and with negative w₂ the product divides by "
-       "almost nothing, and the error explodes. The NMU has no such place. Errors above 1000 are drawn as 1000, below "
-       "0.1 "
-       "as 0.1."},
+       "Error of a two-layer network that should compute (x₁ + x₂)·(x₁ + x₂ + x₃ + x₄) at x = (1, 1.2, 1.8, 2), over "
+       "the weights of its layers: W₁ = [[w₁,w₁,0,0],[w₁,w₁,w₁,w₁]], W₂ = [w₂,w₂]. The solution is w₁ = w₂ = "
+       "1.\n\nNAC₊ followed by NAC• with ε = 0.1: near w₁ = 0 and with negative w₂ the product divides by almost "
+       "nothing, and the error explodes. The NMU has no such place. Errors above 1000 are drawn as 1000, below 0.1 as "
+       "0.1."},
       {"panels",
        {surface("NAC₊ → NAC•, ε = 0.1", w1, w2, "root mean squared error", true, 1000.0, nac),
         surface("NAC₊ → NMU", w1, w2, "root mean squared error", true, 1000.0, nmu)}}};

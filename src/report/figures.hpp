@@ -1,4 +1,5 @@
-// The paper's explanatory figures, computed by the modules themselves.
+// The paper's explanatory figures. Effective weights and the NPU's gradients are computed by the modules' own code; the
+// regularisers, and the stack with an epsilon of 0.1 that no module has, are written out as formulas.
 #pragma once
 
 #include <span>

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/json.hpp"
 #include "nalm/module.hpp"
 #include "nalm/version.hpp"
 #include "report/page.hpp"
@@ -17,7 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int deepest = 64;
 constexpr std::size_t most_points = 2000, most_candidates = 500, most_cells = 4096, most_layers = 64;
 
 // ---- entries that may be missing, or something else ----------------------------------------------------------------
@@ -264,25 +264,14 @@ Json layers_of(const Json& model) {
 
 Result<Json> read(std::string_view source, std::string_view name) {
   const auto refuse = [&](std::string_view problem) { return Error{fmt::format("{}: {}", name, problem)}; };
-  Json model;
-  bool too_deep = false;
-  try {
-    model = Json::parse(source, [&](int depth, Json::parse_event_t, Json&) {
-      too_deep |= depth > deepest;
-      return !too_deep;
-    });
-  } catch (const Json::parse_error& e) {
-    return refuse(e.byte > source.size() ? std::string("the file ends in the middle; it seems to be truncated.")
-                                         : fmt::format("this is not valid JSON near byte {}.", e.byte));
-  } catch (const Json::exception&) {
-    return refuse("this is not valid JSON: a number in it is out of range.");
-  }
-  if (too_deep) return refuse(fmt::format("this is not a model file: brackets are nested more than {} deep.", deepest));
+  Result<Json> parsed = parse_json<Json>(source, "file");
+  if (!parsed) return refuse(parsed.error().message);
+  const Json& model = *parsed;
   if (text(model, "format") != "nalm-model")
     return refuse("this is not a model file; `nalm fit --format json -o FILE` writes one with a fit to report.");
   if (!entry(model, "fit").is_object())
     return refuse("this model has no fit to report; `nalm fit --format json -o FILE` writes one that has.");
-  return model;
+  return parsed;
 }
 
 }  // namespace

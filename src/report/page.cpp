@@ -1,6 +1,9 @@
 #include "report/page.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <utility>
 
 namespace nalm {
 
@@ -11,8 +14,9 @@ extern const std::string_view page_style;
 extern const std::string_view page_report;
 extern const std::string_view page_figure;
 extern const std::string_view page_fit;
-extern const std::string_view page_task;
+extern const std::string_view page_comparison;
 extern const std::string_view page_library;
+extern const std::string_view no_library_reason;
 }  // namespace assets
 
 namespace {
@@ -25,14 +29,10 @@ std::string_view script_of(PageScript script) {
       return assets::page_figure;
     case PageScript::Fit:
       return assets::page_fit;
-    case PageScript::Task:
-      return assets::page_task;
+    case PageScript::Comparison:
+      return assets::page_comparison;
   }
   return {};
-}
-
-void replace(std::string& text, std::string_view mark, std::string_view by) {
-  if (const std::size_t at = text.find(mark); at != text.npos) text.replace(at, mark.size(), by);
 }
 
 // Text between tags; "<" would let the page's end come early.
@@ -60,15 +60,24 @@ bool has_plotting_library() { return !assets::page_library.empty(); }
 Result<std::string> make_page(std::string_view title, PageScript script, std::string_view json) {
   if (!has_plotting_library())
     return Error{
-        "this program was built without its plotting library, because npm was not there; install npm and build "
-        "again."};
-  std::string page(assets::page_shell);
-  // The data last: whatever stands in it is not looked at again.
-  replace(page, "/*NALM_STYLE*/", assets::page_style);
-  replace(page, "/*NALM_LIBRARY*/", without_source_maps(escaped(assets::page_library, "</script", "<\\/script")));
-  replace(page, "/*NALM_SCRIPT*/", script_of(script));
-  replace(page, "NALM_TITLE", escaped(escaped(title, "&", "&amp;"), "<", "&lt;"));
-  replace(page, "/*NALM_DATA*/", escaped(json, "<", "\\u003c"));
+        fmt::format("this program was built without its plotting library, because {}; mend that and build again.",
+                    assets::no_library_reason)};
+  // In the order of the shell, each after the one before it: what stands in a text is never taken for a mark.
+  const std::pair<std::string_view, std::string> parts[] = {
+      {"NALM_TITLE", escaped(escaped(title, "&", "&amp;"), "<", "&lt;")},
+      {"/*NALM_STYLE*/", std::string(assets::page_style)},
+      {"/*NALM_DATA*/", escaped(json, "<", "\\u003c")},
+      {"/*NALM_LIBRARY*/", without_source_maps(escaped(assets::page_library, "</script", "<\\/script"))},
+      {"/*NALM_SCRIPT*/", std::string(script_of(script))},
+  };
+  std::string page;
+  std::string_view rest = assets::page_shell;
+  for (const auto& [mark, text] : parts) {
+    const std::size_t at = rest.find(mark);
+    page.append(rest.substr(0, at)).append(text);
+    rest.remove_prefix(at + mark.size());
+  }
+  page += rest;
   return page;
 }
 

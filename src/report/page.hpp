@@ -8,7 +8,7 @@
 
 namespace nalm {
 
-enum class PageScript { Report, Figure, Fit, Task };
+enum class PageScript { Report, Figure, Fit, Comparison };
 
 // An error if the program was built without the plotting library.
 Result<std::string> make_page(std::string_view title, PageScript script, std::string_view json);

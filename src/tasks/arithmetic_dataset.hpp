@@ -10,6 +10,7 @@ struct SubsetShape {
   int inputs = 100;
   double ratio = 0.25;   // of the inputs that a subset has
   double overlap = 0.5;  // of a subset that both have
+  bool simple = false;   // instead: one subset is all inputs, the other one their first half
 };
 
 // At an offset drawn from the run's seed.

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "experiment/task.hpp"
 #include "tasks/calculator.hpp"
-#include "tasks/task.hpp"
 
 namespace nalm {
 namespace {
@@ -22,12 +22,13 @@ constexpr std::string_view ours = "NAU, NMU, NMRU, NRU-power";
 OperatorTraining two_layers(CalcOperator op, std::string_view module) {
   OperatorTraining training;
   training.settings = default_training(stack_of(fmt::format("{0}:3,{0}:1", module), operand_count(op)));
-  Recipe& recipe = training.settings.recipe;
+  TrainingRecipe& recipe = training.settings.recipe.training;
   recipe.optimiser = Adam{.learning_rate = 1e-2};
   recipe.decay = Decay{.factor = 0.1, .every = 6400};  // 100 epochs of 2^16 samples
   recipe.iterations = 19200;
   recipe.batch = 1024;
-  recipe.starts = {{"W_hat", 0, 1, StartChange::Kind::Normal}, {"M_hat", 0, 1, StartChange::Kind::Normal}};
+  for (LayerRecipe& layer : training.settings.recipe.layers)
+    layer.starts = {{"W_hat", 0, 1, StartChange::Kind::Normal}, {"M_hat", 0, 1, StartChange::Kind::Normal}};
   training.magnitudes = op != CalcOperator::Add && op != CalcOperator::Subtract;
   return training;
 }
@@ -38,9 +39,9 @@ OperatorTraining training_of(CalcOperator op, std::string_view module) {
 }
 
 void change(OperatorTraining& training, const OwnRunSettings& settings, long at_most) {
-  long& iterations = training.settings.recipe.iterations;
+  long& iterations = training.settings.recipe.training.iterations;
   iterations = settings.iterations.value_or(std::min(iterations, at_most));
-  if (settings.learning_rate) training.settings.recipe.optimiser.set_learning_rate(*settings.learning_rate);
+  if (settings.learning_rate) training.settings.recipe.training.optimiser.set_learning_rate(*settings.learning_rate);
 }
 
 // Errors of predictions: the mean square, and its root against that of the targets.
@@ -68,21 +69,21 @@ Result<RunRecord> before_and_after(const OwnRunSettings& settings, F measure) {
   return record;
 }
 
-Arm make_arm(std::string_view model, std::string_view operation, std::string_view setting) {
-  Arm arm;
-  arm.model = model;
-  arm.operation = operation;
-  arm.setting = setting;
-  arm.measures = {{.name = "interpolation"}, {.name = "extrapolation"}, {.name = "relative error"}};
-  arm.goal = {.measure = "extrapolation", .limit = 1e-9};
-  return arm;
+Cell make_cell(std::string_view model, std::string_view operation, std::string_view setting) {
+  Cell cell;
+  cell.model = model;
+  cell.operation = operation;
+  cell.setting = setting;
+  cell.measures = {{.name = "interpolation"}, {.name = "extrapolation"}, {.name = "relative error"}};
+  cell.goal = {.measure = "extrapolation", .limit = 1e-9};
+  return cell;
 }
 
-Arm operator_arm(CalcOperator op, std::string_view operation, std::string_view module, long at_most) {
-  Arm arm = make_arm(module, operation, "operators");
+Cell operator_cell(CalcOperator op, std::string_view operation, std::string_view module, long at_most) {
+  Cell cell = make_cell(module, operation, "operators");
   // Where there is no module for squares, they are products.
   const CalcOperator learnt_as = op == CalcOperator::Square && module == "NMU" ? CalcOperator::Multiply : op;
-  arm.own = [=](const OwnRunSettings& settings) {
+  cell.own = [=](const OwnRunSettings& settings) {
     return before_and_after(settings, [&](const OwnRunSettings& now, RunRecord& record) -> Status {
       OperatorTraining training = training_of(learnt_as, module);
       training.range = operator_range;
@@ -105,14 +106,15 @@ Arm operator_arm(CalcOperator op, std::string_view operation, std::string_view m
                    far = errors(outside * operator_range, "calcnet, extrapolation");
       record.steps.push_back(learnt->iterations);
       record.values.push_back({near.mse(), far.mse(), far.relative()});
-      record.parameters.clear();
+      std::vector<double> parameters;
       for (const Layer& layer : learnt->model.layers)
-        record.parameters.insert(record.parameters.end(), layer.parameters.begin(), layer.parameters.end());
+        parameters.insert(parameters.end(), layer.parameters.begin(), layer.parameters.end());
+      record.keep(std::move(parameters));
       record.note = learnt->spelled ? "the weights spell " + print(*learnt->spelled) : "";
       return Done{};
     });
   };
-  return arm;
+  return cell;
 }
 
 // Every row as a text, through parser and modules, as `nalm calc` does it.
@@ -135,9 +137,9 @@ Status measure_expression(Calculator& calculator, double range, std::string_view
   return Done{};
 }
 
-Arm expression_arm(std::string_view model, std::string_view sums, std::string_view products, long at_most) {
-  Arm arm = make_arm(model, expression, "expression");
-  arm.own = [=](const OwnRunSettings& settings) {
+Cell expression_cell(std::string_view model, std::string_view sums, std::string_view products, long at_most) {
+  Cell cell = make_cell(model, expression, "expression");
+  cell.own = [=](const OwnRunSettings& settings) {
     return before_and_after(settings, [&](const OwnRunSettings& now, RunRecord& record) -> Status {
       Calculator calculator(now.seed, true, now.stop);
       for (const CalcOperator op : all_calc_operators) {
@@ -163,10 +165,10 @@ Arm expression_arm(std::string_view model, std::string_view sums, std::string_vi
       return Done{};
     });
   };
-  return arm;
+  return cell;
 }
 
-std::vector<Arm> arms(std::string_view preset) {
+std::vector<Cell> cells(std::string_view preset) {
   struct Row {
     CalcOperator op;
     std::string_view operation;
@@ -176,12 +178,12 @@ std::vector<Arm> arms(std::string_view preset) {
                           {CalcOperator::Square, "a^2"},   {CalcOperator::Root, "sqrt(a)"}};
   // Ours are exact by then; the rest of their recipe is a regulariser that finds nothing to do.
   const long at_most = preset == "quick" ? 20000 : std::numeric_limits<long>::max();
-  std::vector<Arm> list;
+  std::vector<Cell> list;
   for (const Row& row : rows) {
     const std::string_view module = standard_module(row.op);
-    list.push_back(operator_arm(row.op, row.operation, module, at_most));
+    list.push_back(operator_cell(row.op, row.operation, module, at_most));
   }
-  list.push_back(expression_arm(ours, {}, {}, at_most));
+  list.push_back(expression_cell(ours, {}, {}, at_most));
   if (preset == "quick") return list;
 
   constexpr double long_training = 50;  // against ours, which end as soon as they are exact
@@ -189,13 +191,13 @@ std::vector<Arm> arms(std::string_view preset) {
     for (const Row& row : rows) {
       const bool sum = row.op == CalcOperator::Add || row.op == CalcOperator::Subtract;
       if (module == "NAC+" && !sum) continue;
-      list.push_back(operator_arm(row.op, row.operation, module, at_most));
+      list.push_back(operator_cell(row.op, row.operation, module, at_most));
       list.back().own_cost = long_training;
     }
   }
-  list.push_back(expression_arm("CalcNet", "NAC+", "NALU", at_most));
+  list.push_back(expression_cell("CalcNet", "NAC+", "NALU", at_most));
   list.back().own_cost = 6 * long_training;
-  list.push_back(expression_arm("G-CalcNet", "NAC+", "G-NALU", at_most));
+  list.push_back(expression_cell("G-CalcNet", "NAC+", "G-NALU", at_most));
   list.back().own_cost = 6 * long_training;
   return list;
 }
@@ -209,8 +211,7 @@ constexpr std::string_view differences[] = {
     "The gate starts as the module has it, not at 10: gate 1 is the sum here, and with positive operands and G = 10 it "
     "never opens for products (a*b then extrapolates with errors above 1000).",
     "The gate sees x, the paper's code gives it |x|: with operands of both signs NALU cannot hold it open for sums, "
-    "and "
-    "fails at a+b and a-b where the paper's succeeds.",
+    "and fails at a+b and a-b where the paper's succeeds.",
     "There is no G-NAC here: G-CalcNet adds with NAC+. NAC for products is left out, it cannot express them.",
     "NMU has a^2 as a*a. Errors are those of the modules' own arithmetic, not of the formula that their weights spell.",
 };
@@ -246,12 +247,11 @@ const Task calcnet{
         "modules in their own way, until they are exact up to rounding. NAU, NMU and NMRU end with weights at their "
         "bounds, exactly -1, 0 or 1, before their regulariser starts; NRU-power's is 1/2 up to rounding. Success: an "
         "extrapolation error (mean squared) below 1e-9. Relative error: root mean squared, against that of the "
-        "targets, "
-        "outside the training range.",
+        "targets, outside the training range.",
     .differences = differences,
     .presets = presets,
     .checks = checks,
-    .arms = arms,
+    .preset_cells = cells,
 };
 
 }  // namespace nalm

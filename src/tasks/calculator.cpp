@@ -7,7 +7,8 @@
 #include <cmath>
 #include <limits>
 
-#include "tasks/task.hpp"
+#include "experiment/task.hpp"
+#include "nalm/model.hpp"
 
 namespace nalm {
 namespace {
@@ -131,7 +132,7 @@ Result<OperatorTraining> single_module(CalcOperator op, std::string_view name) {
                              fmt::join(able, ", "))};
   }
   OperatorTraining training;
-  training.settings = default_training({{*module, default_shape(**module, operand_count(op), 1)}}, operation_of(op));
+  training.settings = default_training({{*module, default_shape(**module, operand_count(op), 1)}});
   training.magnitudes = is_product(op) && contains(signless, (*module)->name);
   return training;
 }
@@ -186,8 +187,8 @@ Result<LearntOperator> learn_operator(CalcOperator op, const OperatorTraining& t
       best.error = absolute / size;
       best.iterations = e;
     }
-    if (e >= settings.recipe.iterations) break;
-    trainer->train(std::min(check_every, settings.recipe.iterations - e), batches);
+    if (e >= settings.recipe.training.iterations) break;
+    trainer->train(std::min(check_every, settings.recipe.training.iterations - e), batches);
   }
   return best;
 }

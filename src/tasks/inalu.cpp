@@ -7,7 +7,7 @@
 #include <array>
 #include <cmath>
 
-#include "tasks/task.hpp"
+#include "experiment/task.hpp"
 
 namespace nalm {
 namespace {
@@ -164,16 +164,17 @@ constexpr Unit nalu{"NALU", "NALU", "G"};
 constexpr Unit nalu_vector{"NALU vector", "NALU-vector", "G"};
 
 // The paper's training loop, which its baselines get too.
-StackRecipe schloer_recipe(const Unit& unit, std::size_t layers, long epochs, const StartMeans& means) {
-  StackRecipe recipe;
-  Recipe& whole = recipe.whole;
+Recipe schloer_recipe(const Unit& unit, std::size_t layers, long epochs, const StartMeans& means) {
+  Recipe recipe;
+  TrainingRecipe& whole = recipe.training;
   whole.optimiser = RmsProp{
       .learning_rate = 0.001, .decay = 0.9, .epsilon = 1e-10, .first_accumulator = 1, .epsilon_inside_root = true};
   whole.clip_value = 0.1;
   whole.phases = Phases{std::string(unit.gate), 10, 8};
   whole.reinitialise = Reinitialise{.every = 10 * batches_per_epoch, .more_than = 10000, .error_above = 1, .range = 2};
+  LayerRecipe layer;
   const auto start = [&](std::string_view parameter, double mean) {
-    whole.starts.push_back({std::string(parameter), mean, means.deviation, StartChange::Kind::Normal});
+    layer.starts.push_back({std::string(parameter), mean, means.deviation, StartChange::Kind::Normal});
   };
   start(unit.gate, means.gate);
   for (const std::string_view M_hat : {"M_hat", "M_hat_A", "M_hat_M"}) start(M_hat, means.M_hat);
@@ -181,34 +182,35 @@ StackRecipe schloer_recipe(const Unit& unit, std::size_t layers, long epochs, co
   whole.iterations = epochs * batches_per_epoch;
   whole.batch = batch_rows;
   // Epochs 11 and later, of 0, 1, ...
-  recipe.layers.assign(layers, {Regulariser::saturate(1.0 / 20, 11 * batches_per_epoch - 1)});
+  layer.regularisers = {Regulariser::saturate(1.0 / 20, 11 * batches_per_epoch - 1)};
+  recipe.layers.assign(layers, layer);
   return recipe;
 }
 
-// One cell of a table: a unit, an operation, data.
-struct Cell {
+// What a cell is made of: a unit, an operation, data.
+struct Parts {
   Unit unit;
   Operation operation;
   std::string setting;
   Source train, test;
 };
 
-Arm arm_of(const Cell& cell, int inputs, bool two_layers, long epochs, const StartMeans& means = {}) {
-  Arm arm;
-  arm.model = cell.unit.model;
-  arm.operation = name_of(cell.operation);
-  arm.setting = cell.setting;
-  arm.stack = stack_of(
-      two_layers ? fmt::format("{0}:2,{0}:1", cell.unit.module) : fmt::format("{}:1", cell.unit.module), inputs);
-  arm.recipe = schloer_recipe(cell.unit, arm.stack.size(), epochs, means);
-  arm.log_every = batches_per_epoch;
-  arm.measures = {{.name = "interpolation MSE", .set = 0}, {.name = "extrapolation MSE", .set = 1}};
-  arm.goal = {.measure = "extrapolation MSE", .limit = solved_below};
-  arm.data = [cell, inputs, two_layers](std::uint32_t seed) -> std::unique_ptr<RunData> {
-    return std::make_unique<SchloerData>(cell.train, cell.test, cell.operation,
+Cell cell_of(const Parts& parts, int inputs, bool two_layers, long epochs, const StartMeans& means = {}) {
+  Cell cell;
+  cell.model = parts.unit.model;
+  cell.operation = name_of(parts.operation);
+  cell.setting = parts.setting;
+  cell.stack = stack_of(
+      two_layers ? fmt::format("{0}:2,{0}:1", parts.unit.module) : fmt::format("{}:1", parts.unit.module), inputs);
+  cell.recipe = schloer_recipe(parts.unit, cell.stack.size(), epochs, means);
+  cell.log_every = batches_per_epoch;
+  cell.measures = {{.name = "interpolation MSE", .set = 0}, {.name = "extrapolation MSE", .set = 1}};
+  cell.goal = {.measure = "extrapolation MSE", .limit = solved_below};
+  cell.data = [parts, inputs, two_layers](std::uint32_t seed) -> std::unique_ptr<RunData> {
+    return std::make_unique<SchloerData>(parts.train, parts.test, parts.operation,
                                          two_layers ? drawn_roles(inputs, seed) : first_two(inputs), seed);
   };
-  return arm;
+  return cell;
 }
 
 constexpr long usual_epochs = 100;
@@ -234,38 +236,39 @@ const std::vector<NamedData>& seven_data_sets() {
   return sets;
 }
 
-std::vector<Arm> one_unit_arms(int inputs, std::string_view preset) {
+std::vector<Cell> one_unit_cells(int inputs, std::string_view preset) {
   const bool quick = preset == "quick";
-  std::vector<Arm> arms;
+  std::vector<Cell> cells;
   for (const Unit& unit : {inalu_iw, inalu_sw, nalu}) {
     for (const NamedData& data : seven_data_sets()) {
       if (quick && (data.name != "U(-5,5)" || unit.model == nalu.model)) continue;
       for (const Operation operation : all_operations) {
         if (quick && operation != Operation::Add && operation != Operation::Multiply) continue;
-        arms.push_back(arm_of({unit, operation, std::string(data.name), data.train, data.test}, inputs, false,
-                              quick ? quick_epochs : usual_epochs));
+        cells.push_back(cell_of({unit, operation, std::string(data.name), data.train, data.test}, inputs, false,
+                                quick ? quick_epochs : usual_epochs));
       }
     }
   }
-  return arms;
+  return cells;
 }
 
 // ---- experiment 2: magnitudes --------------------------------------------------------------------------------------
 
-std::vector<Arm> magnitude_arms(std::string_view preset) {
+std::vector<Cell> magnitude_cells(std::string_view preset) {
   const bool quick = preset == "quick";
-  std::vector<Arm> arms;
+  std::vector<Cell> cells;
   for (const Unit& unit : {inalu_iw, inalu_sw, nalu}) {
     for (const double size : {0.01, 0.1, 1.0, 10.0, 100.0, 1000.0}) {
       if (quick && (size != 10 || unit.model != inalu_iw.model)) continue;
       for (const Operation operation : all_operations) {
         const std::string setting = fmt::format("U(-{0},{0})", size);
-        arms.push_back(arm_of({unit, operation, setting, Source::uniform(-size, size), Source::uniform(size, 2 * size)},
-                              2, false, quick ? quick_epochs : usual_epochs));
+        cells.push_back(
+            cell_of({unit, operation, setting, Source::uniform(-size, size), Source::uniform(size, 2 * size)}, 2, false,
+                    quick ? quick_epochs : usual_epochs));
       }
     }
   }
-  return arms;
+  return cells;
 }
 
 // ---- experiments 4 and 5: sums of a hundred inputs ------------------------------------------------------------------
@@ -273,11 +276,11 @@ std::vector<Arm> magnitude_arms(std::string_view preset) {
 constexpr int many_inputs = 100;
 constexpr long quick_epochs_of_many = 8;  // too few for the regulariser, which starts after 11
 
-std::vector<Arm> start_value_arms(std::string_view preset) {
+std::vector<Cell> start_value_cells(std::string_view preset) {
   const StartMeans best;
   const long epochs = preset == "quick" ? quick_epochs_of_many : preset == "full" ? usual_epochs : 201;
   const int most_changes = preset == "quick" ? 0 : preset == "full" ? 1 : 4;
-  std::vector<Arm> arms;
+  std::vector<Cell> cells;
   for (const double gate : {-1, 0, 1}) {
     for (const double M_hat : {-1, 0, 1}) {
       for (const double W_hat : {-1, 0, 1}) {
@@ -289,33 +292,33 @@ std::vector<Arm> start_value_arms(std::string_view preset) {
             if (preset == "quick" && operation != Operation::Add) continue;
             if (preset == "full" && operation != Operation::Add && operation != Operation::Multiply) continue;
             const std::string setting = fmt::format("g {}, M {}, W {}, sd {}", gate, M_hat, W_hat, deviation);
-            Arm arm = arm_of({inalu_iw, operation, setting, Source::normal(-2, 2), Source::normal(7, 13)}, many_inputs,
-                             true, epochs, {gate, M_hat, W_hat, deviation});
-            arm.goal.measure = "interpolation MSE";
-            arms.push_back(std::move(arm));
+            Cell cell = cell_of({inalu_iw, operation, setting, Source::normal(-2, 2), Source::normal(7, 13)},
+                                many_inputs, true, epochs, {gate, M_hat, W_hat, deviation});
+            cell.goal.measure = "interpolation MSE";
+            cells.push_back(std::move(cell));
           }
         }
       }
     }
   }
-  return arms;
+  return cells;
 }
 
-std::vector<Arm> simple_function_arms(std::string_view preset) {
+std::vector<Cell> simple_function_cells(std::string_view preset) {
   const bool quick = preset == "quick";
   const NamedData data_sets[] = {{"normal", Source::normal(-3, 3), Source::normal(3, 4)},
                                  {"uniform", Source::uniform(-3, 3), Source::uniform(-5, -3)}};
-  std::vector<Arm> arms;
+  std::vector<Cell> cells;
   for (const Unit& unit : {inalu_iw, inalu_sw, nalu, nalu_vector}) {
     for (const NamedData& data : data_sets) {
       for (const Operation operation : all_operations) {
         if (quick && (unit.model != inalu_iw.model || data.name != "uniform" || operation != Operation::Add)) continue;
-        arms.push_back(arm_of({unit, operation, std::string(data.name), data.train, data.test}, many_inputs, true,
-                              quick ? quick_epochs_of_many : usual_epochs));
+        cells.push_back(cell_of({unit, operation, std::string(data.name), data.train, data.test}, many_inputs, true,
+                                quick ? quick_epochs_of_many : usual_epochs));
       }
     }
   }
-  return arms;
+  return cells;
 }
 
 // ---- what is said about them ---------------------------------------------------------------------------------------
@@ -428,7 +431,7 @@ const Task inalu_1{
     .differences = differences_1,
     .presets = presets_1,
     .checks = checks_1,
-    .arms = [](std::string_view preset) { return one_unit_arms(2, preset); },
+    .preset_cells = [](std::string_view preset) { return one_unit_cells(2, preset); },
 };
 
 const Task inalu_2{
@@ -439,7 +442,7 @@ const Task inalu_2{
     .differences = differences_2,
     .presets = presets_2,
     .checks = checks_2,
-    .arms = magnitude_arms,
+    .preset_cells = magnitude_cells,
 };
 
 const Task inalu_3{
@@ -450,7 +453,7 @@ const Task inalu_3{
     .differences = differences_3,
     .presets = presets_3,
     .checks = checks_1,
-    .arms = [](std::string_view preset) { return one_unit_arms(10, preset); },
+    .preset_cells = [](std::string_view preset) { return one_unit_cells(10, preset); },
 };
 
 const Task inalu_4{
@@ -461,7 +464,7 @@ const Task inalu_4{
     .differences = differences_4,
     .presets = presets_4,
     .checks = checks_4,
-    .arms = start_value_arms,
+    .preset_cells = start_value_cells,
 };
 
 const Task inalu_5{
@@ -472,7 +475,7 @@ const Task inalu_5{
     .differences = differences_5,
     .presets = presets_5,
     .checks = checks_5,
-    .arms = simple_function_arms,
+    .preset_cells = simple_function_cells,
 };
 
 }  // namespace nalm

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tasks/task.hpp"
+#include "experiment/task.hpp"
 
 namespace nalm {
 namespace {
@@ -78,43 +78,45 @@ constexpr NetworkOf networks[] = {
     {"NMU", "Linear:100(bias=no),NMU:1"}, {"NaiveNPU", "Linear:100(bias=no),NaiveNPU:1"},
 };
 
-Arm arm_of(const NetworkOf& network, const Function& f) {
-  Arm arm;
-  arm.model = network.model;
-  arm.operation = f.name;
-  arm.setting = "100 inputs";
-  arm.stack = stack_of(network.layers, inputs);
-  Recipe& recipe = arm.recipe.whole;
+Cell cell_of(const NetworkOf& network, const Function& f) {
+  Cell cell;
+  cell.model = network.model;
+  cell.operation = f.name;
+  cell.setting = "100 inputs";
+  cell.stack = stack_of(network.layers, inputs);
+  TrainingRecipe& recipe = cell.recipe.training;
   recipe.optimiser = RmsProp{.learning_rate = f.learning_rate};
+  LayerRecipe layer;
   for (const std::string_view weight : {"W", "W_re", "W_hat", "M_hat", "G"})
-    recipe.starts.push_back({std::string(weight), 0, 0.1});
-  if (network.model == "NPU") recipe.starts.push_back({"g", 1, 1});
+    layer.starts.push_back({std::string(weight), 0, 0.1});
+  if (network.model == "NPU") layer.starts.push_back({"g", 1, 1});
   recipe.batch = batch_rows;
   recipe.iterations = 100000;
   double weakest = f.weakest;
   if (network.model == "NMU" && f.name == "add") recipe.iterations = 10000, weakest = 1e-7;
   if (network.model == "NMU" && f.name == "mul") recipe.iterations = 20000, weakest = 1e-9;
-  arm.recipe.layers.assign(2, {Regulariser::l1(weakest, f.strongest)});
-  arm.measures = {{.name = "training MSE", .set = 0},
-                  {.name = "test MSE", .set = 1},
-                  {.name = "non-zero", .kind = Measure::Kind::NonZero}};
-  arm.goal = {.measure = "test MSE", .limit = mean_square(f) / 100};
-  arm.data = [&f](std::uint32_t) -> std::unique_ptr<RunData> { return std::make_unique<HeimData>(f); };
-  return arm;
+  layer.regularisers = {Regulariser::l1(weakest, f.strongest)};
+  cell.recipe.layers.assign(2, layer);
+  cell.measures = {{.name = "training MSE", .set = 0},
+                   {.name = "test MSE", .set = 1},
+                   {.name = "non-zero", .kind = Measure::Kind::NonZero}};
+  cell.goal = {.measure = "test MSE", .limit = mean_square(f) / 100};
+  cell.data = [&f](std::uint32_t) -> std::unique_ptr<RunData> { return std::make_unique<HeimData>(f); };
+  return cell;
 }
 
 constexpr long full_iterations = 12000, quick_iterations = 800;
 
-std::vector<Arm> arms(std::string_view preset) {
-  std::vector<Arm> result;
+std::vector<Cell> cells(std::string_view preset) {
+  std::vector<Cell> result;
   for (const Function& f : functions) {
     for (const NetworkOf& network : networks) {
       if (preset == "quick" && (network.model != "RealNPU" || (f.name != "add" && f.name != "sqrt"))) continue;
-      Arm arm = arm_of(network, f);
-      long& iterations = arm.recipe.whole.iterations;
+      Cell cell = cell_of(network, f);
+      long& iterations = cell.recipe.training.iterations;
       if (preset == "full") iterations = std::min(iterations, full_iterations);
       if (preset == "quick") iterations = quick_iterations;
-      result.push_back(std::move(arm));
+      result.push_back(std::move(cell));
     }
   }
   return result;
@@ -154,7 +156,7 @@ const Task large_scale_arithmetic{
     .differences = differences,
     .presets = presets,
     .checks = checks,
-    .arms = arms,
+    .preset_cells = cells,
 };
 
 }  // namespace nalm

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "tasks/task.hpp"
+#include "experiment/task.hpp"
 
 namespace nalm {
 namespace {
@@ -72,7 +72,7 @@ class FunctionData final : public RunData {
 enum class Kind { And, AndOr, Dense };
 
 // Named as in the published table: kind, layers, width of the hidden ones.
-Arm arm_of(Kind kind, int layers, int width, const Function& function, long epochs) {
+Cell cell_of(Kind kind, int layers, int width, const Function& function, long epochs) {
   static constexpr std::string_view names[] = {"AN", "AO", "FC"};
   static constexpr std::string_view hidden_layers[] = {"NLRL:{}(form=and),", "NLRL:{}(or=demorgan),",
                                                        "Dense:{}(activation=relu),"};
@@ -83,21 +83,21 @@ Arm arm_of(Kind kind, int layers, int width, const Function& function, long epoc
   for (int k = 1; k < layers; ++k) text += fmt::format(fmt::runtime(hidden_layers[which]), width);
   text += last_layers[which];
 
-  Arm arm;
-  arm.model = fmt::format("{}-{}-{}", names[which], layers, width);
-  arm.operation = function.name;
-  arm.stack = stack_of(text, 2);
+  Cell cell;
+  cell.model = fmt::format("{}-{}-{}", names[which], layers, width);
+  cell.operation = function.name;
+  cell.stack = stack_of(text, 2);
   constexpr long per_epoch = training_rows / batch_rows;
-  arm.recipe.whole.optimiser = Adam{.learning_rate = kind == Kind::Dense ? 1e-3 : 0.1};
-  arm.recipe.whole.decay = Decay{.factor = 0.1, .every = epochs / 5 * per_epoch};
-  arm.recipe.whole.batch = batch_rows;
-  arm.recipe.whole.iterations = epochs * per_epoch;
-  arm.recipe.layers.resize(arm.stack.size());
-  arm.log_every = 5 * per_epoch;
-  arm.measures = {{"accuracy", Measure::Kind::Within, 0, 0.005}, {"mse", Measure::Kind::Mse, 0}};
-  arm.goal = {.measure = "accuracy", .limit = 0.99, .above = true};
-  arm.data = [&function](std::uint32_t seed) { return std::make_unique<FunctionData>(function, seed); };
-  return arm;
+  cell.recipe.training.optimiser = Adam{.learning_rate = kind == Kind::Dense ? 1e-3 : 0.1};
+  cell.recipe.training.decay = Decay{.factor = 0.1, .every = epochs / 5 * per_epoch};
+  cell.recipe.training.batch = batch_rows;
+  cell.recipe.training.iterations = epochs * per_epoch;
+  cell.recipe.layers.resize(cell.stack.size());
+  cell.log_every = 5 * per_epoch;
+  cell.measures = {{"accuracy", Measure::Kind::Within, 0, 0.005}, {"mse", Measure::Kind::Mse, 0}};
+  cell.goal = {.measure = "accuracy", .limit = 0.99, .above = true};
+  cell.data = [&function](std::uint32_t seed) { return std::make_unique<FunctionData>(function, seed); };
+  return cell;
 }
 
 struct Net {
@@ -113,21 +113,22 @@ constexpr Net nets[] = {
     {Kind::Dense, 2, 100, true}, {Kind::Dense, 4, 5, true},
 };
 
-std::vector<Arm> arms(std::string_view preset) {
-  std::vector<Arm> result;
+std::vector<Cell> cells(std::string_view preset) {
+  std::vector<Cell> result;
   if (preset == "quick") {
     constexpr long epochs = 30;
     for (const Function& function : functions) {
       if (function.name == "x or y" || function.name == "x xor y")
-        result.push_back(arm_of(Kind::And, 2, 25, function, epochs));
+        result.push_back(cell_of(Kind::And, 2, 25, function, epochs));
       if (function.name == "x and not y" || function.name == "(x+y)/2")
-        result.push_back(arm_of(Kind::AndOr, 2, 5, function, epochs));
+        result.push_back(cell_of(Kind::AndOr, 2, 5, function, epochs));
     }
     return result;
   }
   for (const Net& net : nets) {
     if (preset == "full" && !net.in_full) continue;
-    for (const Function& function : functions) result.push_back(arm_of(net.kind, net.layers, net.width, function, 100));
+    for (const Function& function : functions)
+      result.push_back(cell_of(net.kind, net.layers, net.width, function, 100));
   }
   return result;
 }
@@ -167,7 +168,7 @@ extern const Task nlrl_functions{
     .differences = differences,
     .presets = presets,
     .checks = checks,
-    .arms = arms,
+    .preset_cells = cells,
 };
 
 }  // namespace nalm

@@ -4,7 +4,8 @@
 
 #include <cmath>
 
-#include "tasks/task.hpp"
+#include "experiment/task.hpp"
+#include "train/bundle.hpp"
 
 namespace nalm {
 namespace {
@@ -22,40 +23,40 @@ constexpr int table_points = 100, log_points = 30;
 
 std::string name_of(const ToyGate& gate) { return fmt::format("gate ({},{})", gate.first, gate.second); }
 
-Arm make_arm(const ToyGate& gate, std::string setting) {
-  Arm arm;
-  arm.model = name_of(gate);
-  arm.operation = operation;
-  arm.setting = std::move(setting);
-  return arm;
+Cell make_cell(const ToyGate& gate, std::string setting) {
+  Cell cell;
+  cell.model = name_of(gate);
+  cell.operation = operation;
+  cell.setting = std::move(setting);
+  return cell;
 }
 
-Arm table_arm(const ToyGate& gate, const Point& point) {
-  Arm arm = make_arm(gate, fmt::format("({},{})", point.w1, point.w2));
-  arm.measures = {{.name = "gradient norm"}, {.name = "loss"}};
-  arm.own = [=](const OwnRunSettings&) -> Result<RunRecord> {
+Cell table_cell(const ToyGate& gate, const Point& point) {
+  Cell cell = make_cell(gate, fmt::format("({},{})", point.w1, point.w2));
+  cell.measures = {{.name = "gradient norm"}, {.name = "loss"}};
+  cell.own = [=](const OwnRunSettings&) -> Result<RunRecord> {
     const ToyLoss at = gate_toy_loss(gate, point.w1, point.w2, table_points);
-    return RunRecord{{0}, {{at.gradient_norm, at.loss}}, {point.w1, point.w2}, {}};
+    return RunRecord{{0}, {{at.gradient_norm, at.loss}}, {{point.w1, point.w2}}, {}, {}};
   };
-  return arm;
+  return cell;
 }
 
 // Training from the flat place, on the engine's Adam, with gates that stay what they are.
-Arm training_arm(const ToyGate& gate) {
-  Arm arm = make_arm(gate, fmt::format("trained from ({},{})", start_w1, start_w2));
-  arm.measures = {{.name = "w1"}, {.name = "w2"}, {.name = "loss"}};
-  arm.goal = {.measure = "loss", .limit = 1e-4};
-  arm.own_cost = 20;
-  arm.own = [=](const OwnRunSettings& settings) -> Result<RunRecord> {
+Cell training_cell(const ToyGate& gate) {
+  Cell cell = make_cell(gate, fmt::format("trained from ({},{})", start_w1, start_w2));
+  cell.measures = {{.name = "w1"}, {.name = "w2"}, {.name = "loss"}};
+  cell.goal = {.measure = "loss", .limit = 1e-4};
+  cell.own_cost = 20;
+  cell.own = [=](const OwnRunSettings& settings) -> Result<RunRecord> {
     const Result<const simd::Target*> target = simd::choose_target();
     if (!target) return target.error();
     const Model start = gate_toy_model(gate, start_w1, start_w2);
-    StackRecipe recipe{.whole = {}, .layers = {{}}};
-    recipe.whole.optimiser = Adam{.learning_rate = settings.learning_rate.value_or(5e-3)};
-    recipe.whole.batch = 32;
+    Recipe recipe;
+    recipe.training.optimiser = Adam{.learning_rate = settings.learning_rate.value_or(5e-3)};
+    recipe.training.batch = 32;
     if (start.layers.front().module->name == "NPU")
-      recipe.whole.phases = Phases{.parameter = "g", .block = 1, .first = 1};  // no iteration is the gate's
-    const std::size_t batch = static_cast<std::size_t>(recipe.whole.batch);
+      recipe.training.phases = Phases{.parameter = "g", .block = 1, .first = 1};  // no iteration is the gate's
+    const std::size_t batch = static_cast<std::size_t>(recipe.training.batch);
     Bundle<double> bundle(start.stack(), recipe, **target);
     for (int lane = 0; lane < bundle.lanes(); ++lane) {
       bundle.start(lane, std::make_shared<Xoshiro>(settings.seed));
@@ -69,10 +70,10 @@ Arm training_arm(const ToyGate& gate) {
     const long last = settings.iterations.value_or(2000);
     for (long e = 0; !(settings.stop && *settings.stop); ++e) {
       if (e % 100 == 0 || e == last) {
-        record.parameters = bundle.network().parameters(0, 0);
-        const double w1 = record.parameters[0], w2 = record.parameters[1];
+        const std::vector<double> weights = bundle.network().parameters(0, 0);
         record.steps.push_back(e);
-        record.values.push_back({w1, w2, gate_toy_loss(gate, w1, w2, log_points).loss});
+        record.values.push_back({weights[0], weights[1], gate_toy_loss(gate, weights[0], weights[1], log_points).loss});
+        record.keep(weights);
       }
       if (e == last) break;
       for (std::size_t k = 0; k < batch; ++k) {
@@ -82,18 +83,18 @@ Arm training_arm(const ToyGate& gate) {
           x[(2 * k + 1) * lanes + lane] = std::fabs(x2);
         }
       }
-      bundle.step(x.data(), t.data(), recipe.whole.batch);
+      bundle.step(x.data(), t.data(), recipe.training.batch);
     }
     return record;
   };
-  return arm;
+  return cell;
 }
 
-std::vector<Arm> arms(std::string_view /*preset*/) {
-  std::vector<Arm> list;
+std::vector<Cell> cells(std::string_view /*preset*/) {
+  std::vector<Cell> list;
   for (const Point& point : points)
-    for (const ToyGate& gate : gates) list.push_back(table_arm(gate, point));
-  for (const ToyGate& gate : gates) list.push_back(training_arm(gate));
+    for (const ToyGate& gate : gates) list.push_back(table_cell(gate, point));
+  for (const ToyGate& gate : gates) list.push_back(training_cell(gate));
   return list;
 }
 
@@ -148,13 +149,12 @@ const Task npu_gate_toy{
     .settings =
         "One unit y = r1^w1 * r2^w2 with fixed gates should learn f(x1, x2) = x1; x1 ~ U(0, 2), x2 ~ U(0, 0.05). The "
         "table has the loss and the norm of its gradient at chosen weights: with gates (1,1), the NaiveNPU, the "
-        "surface "
-        "is nearly flat where w2 is large; with gates (1,0) w2 does not matter. Trainings: Adam, learning rate 0.005, "
-        "batches of 32, 2000 iterations from (0.5, 0.9). Success: a loss below 1e-4.",
+        "surface is nearly flat where w2 is large; with gates (1,0) w2 does not matter. Trainings: Adam, learning rate "
+        "0.005, batches of 32, 2000 iterations from (0.5, 0.9). Success: a loss below 1e-4.",
     .differences = differences,
     .presets = presets,
     .checks = checks,
-    .arms = arms,
+    .preset_cells = cells,
 };
 
 }  // namespace nalm

@@ -7,7 +7,7 @@
 #include <array>
 #include <utility>
 
-#include "tasks/task.hpp"
+#include "experiment/task.hpp"
 
 namespace nalm {
 
@@ -28,11 +28,11 @@ class FullBatch final : public RunData {
 };
 
 // The mean absolute error, minimised by Adam with a constant learning rate of 1e-3.
-inline StackRecipe nsr_recipe(const Stack& stack, long iterations, int batch) {
-  StackRecipe recipe;
-  recipe.whole.loss.kind = Loss::Kind::Absolute;
-  recipe.whole.iterations = iterations;
-  recipe.whole.batch = batch;
+inline Recipe nsr_recipe(const Stack& stack, long iterations, int batch) {
+  Recipe recipe;
+  recipe.training.loss.kind = Loss::Kind::Absolute;
+  recipe.training.iterations = iterations;
+  recipe.training.batch = batch;
   recipe.layers.resize(stack.size());
   return recipe;
 }
@@ -54,23 +54,24 @@ struct SequenceTask {
   Wiring (*wiring)(const Stack& stack, int length);
   Rows (*draw)(Xoshiro& stream, int length, int limit, bool for_test);
 
-  Arm arm(long iterations) const {
-    Arm arm;
-    arm.model = "NSR";
-    arm.operation = operation;
-    arm.setting = fmt::format("redundancy {}", redundancy);
-    arm.stack = stack_of(fmt::format("NSR:2(redundancy={})", redundancy), 2);
-    arm.wiring = wiring(arm.stack, training_length);
-    arm.recipe = nsr_recipe(arm.stack, iterations, rows);
-    arm.precision = Precision::Double;
+  Cell cell(long iterations) const {
+    Cell cell;
+    cell.model = "NSR";
+    cell.operation = operation;
+    cell.setting = fmt::format("redundancy {}", redundancy);
+    cell.stack = stack_of(fmt::format("NSR:2(redundancy={})", redundancy), 2);
+    cell.wiring = wiring(cell.stack, training_length);
+    cell.recipe = nsr_recipe(cell.stack, iterations, rows);
+    cell.precision = Precision::Double;
     for (const int length : test_lengths) {
       for (const int limit : test_limits) {
-        arm.measures.push_back({measure(length, limit), Measure::Kind::Mae, static_cast<int>(arm.set_wirings.size())});
-        arm.set_wirings.push_back(wiring(arm.stack, length));
+        cell.measures.push_back(
+            {measure(length, limit), Measure::Kind::Mae, static_cast<int>(cell.set_wirings.size())});
+        cell.set_wirings.push_back(wiring(cell.stack, length));
       }
     }
-    arm.goal = {.measure = measure(test_lengths.back(), goal_limit), .limit = 0.1};
-    arm.data = [task = *this](std::uint32_t seed) {
+    cell.goal = {.measure = measure(test_lengths.back(), goal_limit), .limit = 0.1};
+    cell.data = [task = *this](std::uint32_t seed) {
       Xoshiro stream = stream_of(task.purpose, seed);
       Rows training = task.draw(stream, training_length, training_limit, false);
       std::vector<Rows> sets;
@@ -78,7 +79,7 @@ struct SequenceTask {
         for (const int limit : task.test_limits) sets.push_back(task.draw(stream, length, limit, true));
       return std::make_unique<FullBatch>(std::move(training), std::move(sets));
     };
-    return arm;
+    return cell;
   }
 
   static std::string measure(int length, int limit) { return fmt::format("mae of {} up to {}", length, limit); }

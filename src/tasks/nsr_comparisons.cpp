@@ -60,39 +60,39 @@ std::unique_ptr<RunData> data_of(const Relation& relation, std::uint32_t seed) {
   return std::make_unique<FullBatch>(std::move(training), std::move(sets));
 }
 
-Arm arm_of(const Relation& relation, std::string_view model, std::string_view stack, std::string setting,
-           long iterations) {
-  Arm arm;
-  arm.model = model;
-  arm.operation = relation.name;
-  arm.setting = std::move(setting);
-  arm.stack = stack_of(stack, 2);
-  if (arm.stack.size() == 1) {  // the register's first output
+Cell cell_of(const Relation& relation, std::string_view model, std::string_view stack, std::string setting,
+             long iterations) {
+  Cell cell;
+  cell.model = model;
+  cell.operation = relation.name;
+  cell.setting = std::move(setting);
+  cell.stack = stack_of(stack, 2);
+  if (cell.stack.size() == 1) {  // the register's first output
     Wiring wiring(2);
-    wiring.pick({{wiring.layer(arm.stack, 0, 0), 0}});
-    arm.wiring = wiring;
+    wiring.pick({{wiring.layer(cell.stack, 0, 0), 0}});
+    cell.wiring = wiring;
   }
-  arm.recipe = nsr_recipe(arm.stack, iterations, relation.is_equality ? 18 : 81);
-  arm.precision = Precision::Double;
-  arm.log_every = iterations / 50;
-  arm.measures = {{"accuracy", Measure::Kind::Within, 0, 0.5}, {"mae", Measure::Kind::Mae, 0}};
+  cell.recipe = nsr_recipe(cell.stack, iterations, relation.is_equality ? 18 : 81);
+  cell.precision = Precision::Double;
+  cell.log_every = iterations / 50;
+  cell.measures = {{"accuracy", Measure::Kind::Within, 0, 0.5}, {"mae", Measure::Kind::Mae, 0}};
   for (std::size_t k = 0; k < powers.size(); ++k) {
     const int set = static_cast<int>(k) + 1;
-    arm.measures.push_back({fmt::format("accuracy at 1e{}", powers[k]), Measure::Kind::Within, set, 0.5});
-    arm.measures.push_back({fmt::format("mae at 1e{}", powers[k]), Measure::Kind::Mae, set});
+    cell.measures.push_back({fmt::format("accuracy at 1e{}", powers[k]), Measure::Kind::Within, set, 0.5});
+    cell.measures.push_back({fmt::format("mae at 1e{}", powers[k]), Measure::Kind::Mae, set});
   }
-  arm.goal = {.measure = "accuracy", .limit = 0.9999, .above = true};  // every answer is right, whatever the power
-  arm.data = [&relation](std::uint32_t seed) { return data_of(relation, seed); };
-  return arm;
+  cell.goal = {.measure = "accuracy", .limit = 0.9999, .above = true};  // every answer is right, whatever the power
+  cell.data = [&relation](std::uint32_t seed) { return data_of(relation, seed); };
+  return cell;
 }
 
-std::vector<Arm> arms(std::string_view preset) {
+std::vector<Cell> cells(std::string_view preset) {
   constexpr long steps = 50000;
-  std::vector<Arm> result;
+  std::vector<Cell> result;
   for (const Relation& relation : relations) {
     const auto add_nsr = [&](double lambda, int redundancy, std::string setting, long iterations) {
       const std::string stack = fmt::format("NSR:2(lambda={},redundancy={})", lambda, redundancy);
-      result.push_back(arm_of(relation, "NSR", stack, std::move(setting), iterations));
+      result.push_back(cell_of(relation, "NSR", stack, std::move(setting), iterations));
     };
     if (preset == "quick") {
       add_nsr(1, 10, "redundancy 10", 3000);
@@ -104,7 +104,7 @@ std::vector<Arm> arms(std::string_view preset) {
       add_nsr(1, 10, "redundancy 10", steps);
       add_nsr(1, 1, "redundancy 1", steps);
       result.push_back(
-          arm_of(relation, "MLP", "Dense:20(activation=sigmoid),Dense:1(activation=sigmoid)", "20 hidden", steps));
+          cell_of(relation, "MLP", "Dense:20(activation=sigmoid),Dense:1(activation=sigmoid)", "20 hidden", steps));
     }
   }
   return result;
@@ -143,7 +143,7 @@ extern const Task nsr_comparisons{
     .differences = differences,
     .presets = presets,
     .checks = checks,
-    .arms = arms,
+    .preset_cells = cells,
 };
 
 }  // namespace nalm

@@ -33,7 +33,7 @@ Rows draw(Xoshiro& stream, int length, int limit, bool for_test) {
 constexpr std::array test_limits{10, 320, 10240};
 constexpr SequenceTask task{"count", "nsr counting", test_limits, 10240, wiring_of, draw};
 
-std::vector<Arm> arms(std::string_view preset) { return {task.arm(preset == "quick" ? 5000 : 50000)}; }
+std::vector<Cell> cells(std::string_view preset) { return {task.cell(preset == "quick" ? 5000 : 50000)}; }
 
 constexpr std::string_view differences[] = {
     "Lengths count the numbers after the key: training sequences have 6 numbers, 5 to compare.",
@@ -62,7 +62,7 @@ extern const Task nsr_counting{
     .differences = differences,
     .presets = presets,
     .checks = checks,
-    .arms = arms,
+    .preset_cells = cells,
 };
 
 }  // namespace nalm

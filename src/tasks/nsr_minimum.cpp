@@ -31,7 +31,7 @@ Rows draw(Xoshiro& stream, int length, int limit, bool /*for_test*/) {
 constexpr std::array test_limits{10, 80, 640, 5120};
 constexpr SequenceTask task{"minimum", "nsr minimum", test_limits, 80, wiring_of, draw};
 
-std::vector<Arm> arms(std::string_view preset) { return {task.arm(preset == "quick" ? 3000 : 50000)}; }
+std::vector<Cell> cells(std::string_view preset) { return {task.cell(preset == "quick" ? 3000 : 50000)}; }
 
 constexpr std::string_view differences[] = {
     "The register's answer is never rounded: what is left of (1 - y)*x grows with the values.",
@@ -61,7 +61,7 @@ extern const Task nsr_minimum{
     .differences = differences,
     .presets = presets,
     .checks = checks,
-    .arms = arms,
+    .preset_cells = cells,
 };
 
 }  // namespace nalm

@@ -76,41 +76,43 @@ class PiecewiseData final : public RunData {
   std::vector<Rows> sets_;
 };
 
-Arm arm_of(const Function& function, int redundancy, long iterations) {
+Cell cell_of(const Function& function, int redundancy, long iterations) {
   const int inputs = function.inputs;
   const auto layer = [](std::string_view text, int in) { return stack_of(text, in).front(); };
-  Arm arm;
-  arm.model = "NSR+NAU";
-  arm.operation = function.name;
-  arm.setting = fmt::format("redundancy {}", redundancy);
+  Cell cell;
+  cell.model = "NSR+NAU";
+  cell.operation = function.name;
+  cell.setting = fmt::format("redundancy {}", redundancy);
   // The NAU has no bias: that of a linear layer which sees nothing but 0 takes its place.
-  arm.stack = {layer(fmt::format("NSR:2(redundancy={})", redundancy), inputs), layer("NAU:1", inputs),
-               layer("Linear:1", 1), layer("NAU:1", inputs), layer("Linear:1", 1)};
+  cell.stack = {layer(fmt::format("NSR:2(redundancy={})", redundancy), inputs), layer("NAU:1", inputs),
+                layer("Linear:1", 1), layer("NAU:1", inputs), layer("Linear:1", 1)};
   Wiring wiring(inputs);
   const int zero = wiring.constant(0, 1);
-  const int condition = wiring.layer(arm.stack, 0, 0);
-  const int if_true = wiring.sum({{1, wiring.layer(arm.stack, 1, 0)}, {1, wiring.layer(arm.stack, 2, zero)}});
-  const int if_false = wiring.sum({{1, wiring.layer(arm.stack, 3, 0)}, {1, wiring.layer(arm.stack, 4, zero)}});
+  const int condition = wiring.layer(cell.stack, 0, 0);
+  const int if_true = wiring.sum({{1, wiring.layer(cell.stack, 1, 0)}, {1, wiring.layer(cell.stack, 2, zero)}});
+  const int if_false = wiring.sum({{1, wiring.layer(cell.stack, 3, 0)}, {1, wiring.layer(cell.stack, 4, zero)}});
   wiring.mix({condition, 0}, if_true, if_false);
-  arm.wiring = wiring;
-  arm.recipe = nsr_recipe(arm.stack, iterations, batch_rows);
+  cell.wiring = wiring;
+  cell.recipe = nsr_recipe(cell.stack, iterations, batch_rows);
   const double last = static_cast<double>(iterations);
-  arm.recipe.whole.cool_down = CoolDown{.start = last / 2, .end = last};  // batches that differ leave noise otherwise
-  for (const std::size_t nau : {1u, 3u}) arm.recipe.layers[nau] = {Regulariser::sparsity(1, last / 2, last / 2 + 1)};
-  arm.precision = Precision::Double;
+  cell.recipe.training.cool_down =
+      CoolDown{.start = last / 2, .end = last};  // batches that differ leave noise otherwise
+  for (const std::size_t nau : {1u, 3u})
+    cell.recipe.layers[nau].regularisers = {Regulariser::sparsity(1, last / 2, last / 2 + 1)};
+  cell.precision = Precision::Double;
   for (int power = first_power; power <= last_power; ++power)
-    arm.measures.push_back({fmt::format("mae at 2^{}", power), Measure::Kind::Mae, power - first_power});
-  arm.goal = {.measure = "mae at 2^3", .limit = 0.1};
-  arm.data = [&function](std::uint32_t seed) { return std::make_unique<PiecewiseData>(function, seed); };
-  return arm;
+    cell.measures.push_back({fmt::format("mae at 2^{}", power), Measure::Kind::Mae, power - first_power});
+  cell.goal = {.measure = "mae at 2^3", .limit = 0.1};
+  cell.data = [&function](std::uint32_t seed) { return std::make_unique<PiecewiseData>(function, seed); };
+  return cell;
 }
 
-std::vector<Arm> arms(std::string_view preset) {
-  std::vector<Arm> result;
+std::vector<Cell> cells(std::string_view preset) {
+  std::vector<Cell> result;
   for (const Function& function : functions) {
     for (const int redundancy : {1, 2, 10}) {
       if (preset == "quick" && (redundancy != 10 || function.is_equality)) continue;
-      result.push_back(arm_of(function, redundancy, preset == "quick" ? 12000 : 50000));
+      result.push_back(cell_of(function, redundancy, preset == "quick" ? 12000 : 50000));
     }
   }
   return result;
@@ -146,7 +148,7 @@ extern const Task nsr_piecewise{
     .differences = differences,
     .presets = presets,
     .checks = checks,
-    .arms = arms,
+    .preset_cells = cells,
 };
 
 }  // namespace nalm

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "tasks/nsr.hpp"
+#include "train/bundle.hpp"
 
 namespace nalm {
 namespace {
@@ -164,9 +165,10 @@ Result<RunRecord> train(std::size_t test_nodes, long epochs, const OwnRunSetting
   const std::size_t messages = graph.most_messages();
 
   epochs = settings.iterations.value_or(epochs);
-  StackRecipe recipe = nsr_recipe(stack, epochs, training_nodes);
-  recipe.whole.starts = {{"W", -std::sqrt(0.5), std::sqrt(0.5)}, {"b", -std::sqrt(0.5), std::sqrt(0.5)}};
-  if (settings.learning_rate) recipe.whole.optimiser.set_learning_rate(*settings.learning_rate);
+  Recipe recipe = nsr_recipe(stack, epochs, training_nodes);
+  for (LayerRecipe& layer : recipe.layers)
+    layer.starts = {{"W", -std::sqrt(0.5), std::sqrt(0.5)}, {"b", -std::sqrt(0.5), std::sqrt(0.5)}};
+  if (settings.learning_rate) recipe.training.optimiser.set_learning_rate(*settings.learning_rate);
   Bundle<float> bundle(stack, wiring_of(stack, messages), recipe, **target);
   const std::size_t lanes = static_cast<std::size_t>(bundle.lanes());
   for (int l = 0; l < bundle.lanes(); ++l)
@@ -190,29 +192,31 @@ Result<RunRecord> train(std::size_t test_nodes, long epochs, const OwnRunSetting
     if (epoch == epochs || (settings.stop && *settings.stop)) break;
     for (std::size_t k = 0; k < x.size(); ++k) bundle.step(x[k].data(), t[k].data(), training_nodes);
   }
+  std::vector<double> parameters;
   for (int k = 0; k < bundle.network().layer_count(); ++k) {
     const std::vector<double> layer = bundle.network().parameters(0, k);
-    record.parameters.insert(record.parameters.end(), layer.begin(), layer.end());
+    parameters.insert(parameters.end(), layer.begin(), layer.end());
   }
+  record.keep(std::move(parameters));
   return record;
 }
 
-std::vector<Arm> arms(std::string_view preset) {
-  std::vector<Arm> result;
+std::vector<Cell> cells(std::string_view preset) {
+  std::vector<Cell> result;
   for (const int nodes : {10, 20, 40, 80}) {
     if (preset == "quick" && nodes > 10) continue;
-    Arm arm;
-    arm.model = "NSR";
-    arm.operation = "shortest paths";
-    arm.setting = fmt::format("{} nodes", nodes);
-    for (const int scale : test_scales) arm.measures.push_back({fmt::format("mae at {}", scale), Measure::Kind::Mae});
-    arm.goal = {.measure = "mae at 10", .limit = 0.1};
-    arm.own_cost = nodes;
+    Cell cell;
+    cell.model = "NSR";
+    cell.operation = "shortest paths";
+    cell.setting = fmt::format("{} nodes", nodes);
+    for (const int scale : test_scales) cell.measures.push_back({fmt::format("mae at {}", scale), Measure::Kind::Mae});
+    cell.goal = {.measure = "mae at 10", .limit = 0.1};
+    cell.own_cost = nodes;
     const long epochs = preset == "quick" ? 3000 : 5000;
-    arm.own = [nodes, epochs](const OwnRunSettings& settings) {
+    cell.own = [nodes, epochs](const OwnRunSettings& settings) {
       return train(static_cast<std::size_t>(nodes), epochs, settings);
     };
-    result.push_back(std::move(arm));
+    result.push_back(std::move(cell));
   }
   return result;
 }
@@ -250,7 +254,7 @@ extern const Task nsr_shortest_paths{
     .differences = differences,
     .presets = presets,
     .checks = checks,
-    .arms = arms,
+    .preset_cells = cells,
 };
 
 }  // namespace nalm

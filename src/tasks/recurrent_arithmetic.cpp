@@ -89,11 +89,11 @@ double threshold(SubsetOperation operation, const TestSet& set, double epsilon) 
   return sum / rows;
 }
 
-struct Cell {
+struct Recurrence {
   std::string_view name, cell, last;  // modules
   double strength, start, end;        // of the regularisers
 };
-constexpr Cell cells[] = {
+constexpr Recurrence recurrences[] = {
     {"NAU, NMU", "NAU", "NMU", 10, 1e6, 2e6}, {"NAU, NAU", "NAU", "NAU", 0.01, 5e3, 5e4},
     {"NAC+, NAC*", "NAC+", "NAC*", 0, 0, 0},  {"NAC+, NAC+", "NAC+", "NAC+", 0, 0, 0},
     {"NALU, NALU", "NALU", "NALU", 0, 0, 0},
@@ -113,49 +113,51 @@ Wiring unrolled(const Stack& layers, int length) {
   return wiring;
 }
 
-Arm arm_of(const Cell& cell, SubsetOperation operation, long iterations) {
-  Arm arm;
-  arm.model = cell.name;
-  arm.operation = name_of(operation);
-  arm.setting = "10 steps";
+Cell cell_of(const Recurrence& recurrence, SubsetOperation operation, long iterations) {
+  Cell cell;
+  cell.model = recurrence.name;
+  cell.operation = name_of(operation);
+  cell.setting = "10 steps";
   const auto layer = [](std::string_view module, int inputs, int outputs) {
     return stack_of(fmt::format("{}:{}", module, outputs), inputs).front();
   };
-  arm.stack = {layer(cell.cell, width + hidden, hidden), layer("Linear", 1, hidden), layer(cell.last, hidden, 1)};
-  arm.wiring = unrolled(arm.stack, train_length);
-  arm.recipe.whole.iterations = iterations;
-  arm.recipe.layers.resize(3);
-  if (cell.strength > 0)
+  cell.stack = {layer(recurrence.cell, width + hidden, hidden), layer("Linear", 1, hidden),
+                layer(recurrence.last, hidden, 1)};
+  cell.wiring = unrolled(cell.stack, train_length);
+  cell.recipe.training.iterations = iterations;
+  cell.recipe.layers.resize(3);
+  if (recurrence.strength > 0)
     for (const std::size_t k : {0u, 2u})
-      arm.recipe.layers[k] = {Regulariser::sparsity(cell.strength, cell.start, cell.end)};
+      cell.recipe.layers[k].regularisers = {
+          Regulariser::sparsity(recurrence.strength, recurrence.start, recurrence.end)};
   for (int k = 0; k < static_cast<int>(std::size(test_sets)); ++k) {
-    arm.measures.push_back({std::string(test_sets[k].name), Measure::Kind::Mse, k, 0});
-    arm.set_wirings.push_back(
-        test_sets[k].length == train_length ? std::nullopt : std::optional(unrolled(arm.stack, test_sets[k].length)));
+    cell.measures.push_back({std::string(test_sets[k].name), Measure::Kind::Mse, k, 0});
+    cell.set_wirings.push_back(
+        test_sets[k].length == train_length ? std::nullopt : std::optional(unrolled(cell.stack, test_sets[k].length)));
   }
-  arm.measures.push_back({"sparsity", Measure::Kind::Sparsity, 0, 0});
-  arm.log_every = std::max(1000L, iterations / 200);
-  arm.goal = {"length 1000", "validation", threshold(operation, test_sets[2], 1e-5), false, {}};
-  arm.data = [operation](std::uint32_t seed) { return std::make_unique<Data>(operation, seed); };
-  return arm;
+  cell.measures.push_back({"sparsity", Measure::Kind::Sparsity, 0, 0});
+  cell.log_every = std::max(1000L, iterations / 200);
+  cell.goal = {"length 1000", "validation", threshold(operation, test_sets[2], 1e-5), false, {}};
+  cell.data = [operation](std::uint32_t seed) { return std::make_unique<Data>(operation, seed); };
+  return cell;
 }
 
 using enum SubsetOperation;
 
-std::vector<Arm> arms(std::string_view preset) {
+std::vector<Cell> cells(std::string_view preset) {
   if (preset == "quick") {
-    Arm arm = arm_of(cells[1], Subtract, 6000);
-    arm.log_every = 3000;
-    return {arm};
+    Cell cell = cell_of(recurrences[1], Subtract, 6000);
+    cell.log_every = 3000;
+    return {cell};
   }
-  std::vector<Arm> list;
+  std::vector<Cell> list;
   const long iterations = preset == "full" ? 200000 : 2000000;
-  for (const Cell& cell : cells) {
-    const bool additive = cell.last == "NAU" || cell.last == "NAC+";
+  for (const Recurrence& recurrence : recurrences) {
+    const bool additive = recurrence.last == "NAU" || recurrence.last == "NAC+";
     for (const SubsetOperation operation : {Add, Subtract, Multiply}) {
-      if (cell.last != "NALU" && additive == (operation == Multiply)) continue;
+      if (recurrence.last != "NALU" && additive == (operation == Multiply)) continue;
       if (preset == "full" && operation == Multiply) continue;  // its regularisers start later than that
-      list.push_back(arm_of(cell, operation, iterations));
+      list.push_back(cell_of(recurrence, operation, iterations));
     }
   }
   return list;
@@ -174,8 +176,7 @@ constexpr Check checks[] = {
 
 constexpr std::string_view differences[] = {
     "The published figures are those of Hoedt et al., quoted from memory of the paper, for a test on longer sequences "
-    "and "
-    "larger inputs together; here length and range are measured one by one, and the goal is length 1000.",
+    "and larger inputs together; here length and range are measured one by one, and the goal is length 1000.",
     "The learnable start of the cell is the constant term of a linear layer whose input is 0.",
     "The test at length 1000 has 50 rows, that at length 100 has 500.",
 };
@@ -189,13 +190,13 @@ const Task recurrent_arithmetic{
     .source = "Trask et al. 2018; Madsen, Johansen: Neural Arithmetic Units, ICLR 2020; Hoedt et al., ICML 2021",
     .settings =
         "Ten inputs at each of ten steps, uniform in [1,2). a and b are the sums of two inputs each, one of them "
-        "shared, "
-        "over all steps; the target is a+b, a-b or a*b. A recurrent cell of 12 inputs and 2 outputs with a learnable "
-        "start, then a layer to 1 output; Adam 1e-3, batch 128. Tested on 100 and 1000 steps, and on inputs in [2,6).",
+        "shared, over all steps; the target is a+b, a-b or a*b. A recurrent cell of 12 inputs and 2 outputs with a "
+        "learnable start, then a layer to 1 output; Adam 1e-3, batch 128. Tested on 100 and 1000 steps, and on inputs "
+        "in [2,6).",
     .differences = differences,
     .presets = presets,
     .checks = checks,
-    .arms = arms,
+    .preset_cells = cells,
 };
 
 }  // namespace nalm

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "tasks/task.hpp"
+#include "experiment/task.hpp"
 
 namespace nalm {
 namespace {
@@ -86,40 +86,41 @@ const std::vector<NetworkOf>& networks() {
   return all;
 }
 
-Arm arm_of(const NetworkOf& network) {
-  Arm arm;
-  arm.model = network.model;
-  arm.operation = "all";
-  arm.setting = "U(.1,2.1)";
-  arm.stack = stack_of(network.layers, inputs);
-  Recipe& recipe = arm.recipe.whole;
+Cell cell_of(const NetworkOf& network) {
+  Cell cell;
+  cell.model = network.model;
+  cell.operation = "all";
+  cell.setting = "U(.1,2.1)";
+  cell.stack = stack_of(network.layers, inputs);
+  TrainingRecipe& recipe = cell.recipe.training;
   recipe.optimiser = network.optimiser;
   recipe.batch = 100;
   recipe.iterations = iterations;
-  if (network.model == "iNALU") arm.recipe.layers.assign(2, {Regulariser::saturate(1e-5, iterations / 2)});
+  if (network.model == "iNALU")
+    cell.recipe.layers.assign(2, {.regularisers = {Regulariser::saturate(1e-5, iterations / 2)}, .starts = {}});
 
-  arm.measures = {{.name = "validation MSE", .set = 0}};
-  arm.set_wirings.resize(together_set + 1);
+  cell.measures = {{.name = "validation MSE", .set = 0}};
+  cell.set_wirings.resize(together_set + 1);
   const auto measure = [&](std::string name, int set, std::initializer_list<int> picked) {
-    arm.measures.push_back({.name = std::move(name), .kind = Measure::Kind::Mae, .set = set});
-    Wiring wiring = Wiring::of(arm.stack);
+    cell.measures.push_back({.name = std::move(name), .kind = Measure::Kind::Mae, .set = set});
+    Wiring wiring = Wiring::of(cell.stack);
     std::vector<Wiring::Port> ports;
     for (const int output : picked) ports.push_back({static_cast<int>(wiring.nodes().size()) - 1, output});
     wiring.pick(std::move(ports));
-    arm.set_wirings[static_cast<std::size_t>(set)] = std::move(wiring);
+    cell.set_wirings[static_cast<std::size_t>(set)] = std::move(wiring);
   };
   for (int k = 0; k < outputs; ++k) measure(fmt::format("MAE {}", names[k]), first_output_set + k, {k});
   measure("MAE add, mul, div", together_set, {0, 1, 2});
-  arm.goal = {.measure = "MAE add, mul, div", .limit = 0.1};
-  arm.data = [](std::uint32_t seed) -> std::unique_ptr<RunData> { return std::make_unique<Data>(seed); };
-  return arm;
+  cell.goal = {.measure = "MAE add, mul, div", .limit = 0.1};
+  cell.data = [](std::uint32_t seed) -> std::unique_ptr<RunData> { return std::make_unique<Data>(seed); };
+  return cell;
 }
 
-std::vector<Arm> arms(std::string_view preset) {
-  std::vector<Arm> result;
+std::vector<Cell> cells(std::string_view preset) {
+  std::vector<Cell> result;
   for (const NetworkOf& network : networks()) {
     if (preset == "quick" && network.model != "RealNPU" && network.model != "NMU") continue;
-    result.push_back(arm_of(network));
+    result.push_back(cell_of(network));
   }
   return result;
 }
@@ -158,7 +159,7 @@ const Task simple_arithmetic{
     .differences = differences,
     .presets = presets,
     .checks = checks,
-    .arms = arms,
+    .preset_cells = cells,
 };
 
 }  // namespace nalm

@@ -10,7 +10,8 @@
 #include <limits>
 #include <optional>
 
-#include "fit/linear_algebra.hpp"
+#include "numeric/levenberg_marquardt.hpp"
+#include "train/bundle.hpp"
 
 namespace nalm {
 namespace {
@@ -22,7 +23,8 @@ constexpr int starts = 4;          // per run; the best of them goes on
 constexpr int outputs = 3 * (sir_points - 1);
 constexpr std::array<char, 3> letters{'S', 'I', 'R'};
 
-using Vector = fitting::Vector;
+using numeric::Matrix;
+using numeric::Vector;
 
 // How the curves are followed.
 enum class Course {
@@ -93,64 +95,55 @@ class Errors {
 
 // Over all points, the first included, whose error is 0.
 double mse_of(const Vector& errors) {
-  const double sum = fitting::dot(errors, errors) / (3.0 * sir_points);
+  const double sum = numeric::dot(errors, errors) / (3.0 * sir_points);
   return std::isfinite(sum) ? sum : std::numeric_limits<double>::infinity();
 }
 
-// Levenberg and Marquardt, with slopes by differences: as many forward passes as there are parameters, in lanes, are
-// cheaper than as many backward passes as there are points.
+// Least squares over the free parameters, with slopes by differences: as many forward passes as there are parameters,
+// in lanes, are cheaper than as many backward passes as there are points.
 double polish(Errors& errors, Vector& parameters, const std::vector<bool>& free, int iterations,
               const std::atomic<bool>* stop) {
   std::vector<std::size_t> which;
-  for (std::size_t k = 0; k < parameters.size(); ++k)
-    if (free[k]) which.push_back(k);
-  Vector now = errors.of({parameters}).front();
-  double mse = mse_of(now), damping = 1e-3;
-  for (int round = 0; round < iterations && std::isfinite(mse) && mse > 1e-12; ++round) {
-    if (stop && *stop) break;
-    std::vector<Vector> moved;
-    Vector steps;
-    for (const std::size_t k : which) {
-      steps.push_back(1e-6 * std::max(std::fabs(parameters[k]), 1e-2));
-      moved.push_back(parameters);
-      moved.back()[k] += steps.back();
-    }
-    const std::vector<Vector> shifted = errors.of(moved);
-    fitting::Matrix slopes(outputs, which.size());
-    Vector scale(which.size(), 1.0), rest(outputs);
-    for (std::size_t c = 0; c < which.size(); ++c) {
-      for (std::size_t r = 0; r < outputs; ++r) slopes(r, c) = (shifted[c][r] - now[r]) / steps[c];
-      const double size = std::sqrt(fitting::dot(slopes.column(c), slopes.column(c), outputs));
-      if (!std::isfinite(size)) return mse;
-      // Marquardt's scaling: damping means the same for every parameter.
-      if (size > 0) scale[c] = size;
-      for (std::size_t r = 0; r < outputs; ++r) slopes(r, c) /= scale[c];
-    }
-    for (std::size_t r = 0; r < outputs; ++r) rest[r] = -now[r];
-    // Several dampings at once: they share the lanes.
-    std::vector<Vector> trials;
-    const double dampings[] = {damping * 0.1, damping, damping * 10, damping * 1000};
-    for (const double d : dampings) {
-      const Vector step = fitting::damped_least_squares(slopes, rest, d);
-      trials.push_back(parameters);
-      for (std::size_t c = 0; c < which.size(); ++c) trials.back()[which[c]] += step[c] / scale[c];
-    }
-    const std::vector<Vector> tried = errors.of(trials);
-    std::size_t best = 0;
-    for (std::size_t k = 1; k < tried.size(); ++k)
-      if (mse_of(tried[k]) < mse_of(tried[best])) best = k;
-    const double next = mse_of(tried[best]);
-    if (!(next < mse)) {
-      damping *= 1e4;
-      if (damping > 1e8) break;
-      continue;
-    }
-    const double gain = (mse - next) / mse;
-    mse = next, now = tried[best], parameters = trials[best];
-    damping = std::max(dampings[best], 1e-12);
-    if (gain < 1e-5) break;
+  Vector start;
+  for (std::size_t k = 0; k < parameters.size(); ++k) {
+    if (free[k]) which.push_back(k), start.push_back(parameters[k]);
   }
-  return mse;
+  const auto with = [&](const Vector& values) {
+    Vector all = parameters;
+    for (std::size_t c = 0; c < which.size(); ++c) all[which[c]] = values[c];
+    return all;
+  };
+  const numeric::LeastSquaresProblem problem{[&](const std::vector<Vector>& trials) {
+                                               std::vector<Vector> all;
+                                               for (const Vector& values : trials) all.push_back(with(values));
+                                               Vector result;
+                                               for (const Vector& e : errors.of(all)) result.push_back(mse_of(e));
+                                               return result;
+                                             },
+                                             [&](const Vector& values, Vector& residuals, Matrix& slopes) {
+                                               std::vector<Vector> moved{with(values)};
+                                               Vector steps;
+                                               for (std::size_t c = 0; c < which.size(); ++c) {
+                                                 steps.push_back(1e-6 * std::max(std::fabs(values[c]), 1e-2));
+                                                 moved.push_back(moved[0]);
+                                                 moved.back()[which[c]] += steps.back();
+                                               }
+                                               const std::vector<Vector> shifted = errors.of(moved);
+                                               residuals = shifted[0];
+                                               slopes = Matrix(outputs, which.size());
+                                               for (std::size_t c = 0; c < which.size(); ++c)
+                                                 for (std::size_t r = 0; r < outputs; ++r)
+                                                   slopes(r, c) = (shifted[c + 1][r] - residuals[r]) / steps[c];
+                                             }};
+  // Several dampings at once: they share the lanes.
+  const numeric::Damping damping{.factors = {0.1, 1, 10, 1000}, .after_success = 1, .after_failure = 1e4};
+  const numeric::Minimum found = numeric::minimise(
+      problem, std::move(start),
+      {.steps = iterations, .good_enough = 1e-12, .least_gain = 1e-5, .damping = damping, .stop = [&] {
+         return stop && *stop;
+       }});
+  parameters = with(found.parameters);
+  return found.error;
 }
 
 // The position of a parameter: powers first, [input][unit], then three gates, then factors, [unit][output].
@@ -293,20 +286,21 @@ Result<RunRecord> run(const Setting& setting, const OwnRunSettings& own) {
   const Result<const simd::Target*> target = simd::choose_target();
   if (!target) return target.error();
   const Stack layers = stack_of(fmt::format("{}:{},Linear:3(bias=no)", setting.model, setting.hidden), 3);
-  StackRecipe recipe;
-  recipe.whole.optimiser = RmsProp{.learning_rate = own.learning_rate.value_or(0.005)};
-  recipe.whole.batch = 1;
-  recipe.whole.starts = {{"W_re", 0.2, 0, StartChange::Kind::Scaled}, {"W", 0.2, 0, StartChange::Kind::Scaled}};
-  recipe.layers.resize(2);
+  Recipe recipe;
+  recipe.training.optimiser = RmsProp{.learning_rate = own.learning_rate.value_or(0.005)};
+  recipe.training.batch = 1;
+  const std::vector<StartChange> small = {{"W_re", 0.2, 0, StartChange::Kind::Scaled},
+                                          {"W", 0.2, 0, StartChange::Kind::Scaled}};
+  recipe.layers.assign(2, {.regularisers = {}, .starts = small});
   if (setting.strength > 0)
-    for (auto& layer : recipe.layers) layer = {Regulariser::l1(setting.strength, 0, 1, 0)};
+    for (auto& layer : recipe.layers) layer.regularisers = {Regulariser::l1(setting.strength, 0, 1, 0)};
   const long iterations = own.iterations.value_or(setting.iterations);
 
   const Curves intervals(layers, Course::Intervals), whole(layers, Course::Whole);
   Errors interval_errors(layers, intervals, **target), errors(layers, whole, **target);
   const Places places{static_cast<std::size_t>(setting.hidden)};
-  recipe.whole.batch = intervals.rows;
-  const bool learns = recipe.whole.optimiser.learning_rate() > 0;
+  recipe.training.batch = intervals.rows;
+  const bool learns = recipe.training.optimiser.learning_rate() > 0;
   Pruned best{{}, {}, std::numeric_limits<double>::infinity()};
   for (int first = 0; first < starts;) {
     Bundle<double> bundle(layers, intervals.wiring, recipe, **target);
@@ -355,12 +349,12 @@ Result<RunRecord> run(const Setting& setting, const OwnRunSettings& own) {
   }
   record.steps.push_back(iterations + 1);
   record.values.push_back(row());
-  record.parameters = best.parameters;
+  record.keep(best.parameters);
   record.note = equations(places, best.parameters);
   return record;
 }
 
-std::vector<Arm> arms(std::string_view preset) {
+std::vector<Cell> cells(std::string_view preset) {
   std::vector<Setting> settings;
   if (preset == "quick") {
     settings = {{"RealNPU", 4, 0.01, 150}};
@@ -370,17 +364,17 @@ std::vector<Arm> arms(std::string_view preset) {
     for (const int hidden : sizes)
       for (const double strength : strengths) settings.push_back({"RealNPU", hidden, strength, 3000});
   }
-  std::vector<Arm> list;
+  std::vector<Cell> list;
   for (const Setting& setting : settings) {
-    Arm arm;
-    arm.model = setting.model;
-    arm.operation = "SIR";
-    arm.setting = fmt::format("hidden {}, L1 {:g}", setting.hidden, setting.strength);
+    Cell cell;
+    cell.model = setting.model;
+    cell.operation = "SIR";
+    cell.setting = fmt::format("hidden {}, L1 {:g}", setting.hidden, setting.strength);
     for (const char* name : {"MSE", "non-zero", "gamma", "kappa", "exponent error"})
-      arm.measures.push_back({name, {}, 0, 0});
-    arm.goal = {"exponent error", "", 0.05, false, {}};
-    arm.own = [setting](const OwnRunSettings& own) { return run(setting, own); };
-    list.push_back(std::move(arm));
+      cell.measures.push_back({name, {}, 0, 0});
+    cell.goal = {"exponent error", "", 0.05, false, {}};
+    cell.own = [setting](const OwnRunSettings& own) { return run(setting, own); };
+    list.push_back(std::move(cell));
   }
   return list;
 }
@@ -396,11 +390,10 @@ constexpr Check checks[] = {
 };
 constexpr std::string_view differences[] = {
     "The solver is the classic Runge-Kutta method of fourth order with steps of 0.466 instead of Euler's with steps of "
-    "1, "
-    "whose own error is larger than the published ones: with it the true equations have an MSE of 1.08.",
+    "1, whose own error is larger than the published ones: with it the true equations have an MSE of 1.08.",
     "Training follows the curves from each point to the next instead of from the first to the last, so that an error "
-    "in "
-    "one interval does not spoil the others; the MSE that is shown, and the last fit, are those of the whole curves.",
+    "in one interval does not spoil the others; the MSE that is shown, and the last fit, are those of the "
+    "whole curves.",
     "A run is the best of four starts by its training error. Instead of L-BFGS, Levenberg and Marquardt's method "
     "polishes it; then units that the rest can do without are set to 0, each unit is tried as a single column, and "
     "single parameters are set to 0.",
@@ -453,14 +446,12 @@ const Task sir_discovery{
     .source = "Heim, Pevny, Smidl: Neural Power Units, NeurIPS 2020",
     .settings =
         "dS/dt = -q + 0.01*R, dI/dt = q - 0.05*I, dR/dt = 0.05*I - 0.01*R, q = 0.06*I^0.5*S^0.5, from (100, 0.01, 0), "
-        "at 40 "
-        "times from 0 to 200. dU/dt = linear(RealNPU(U)); start values a fifth of Glorot's; RMSProp 0.005, MSE over "
-        "all "
-        "points and an L1 penalty.",
+        "at 40 times from 0 to 200. dU/dt = linear(RealNPU(U)); start values a fifth of Glorot's; RMSProp 0.005, MSE "
+        "over all points and an L1 penalty.",
     .differences = differences,
     .presets = presets,
     .checks = checks,
-    .arms = arms,
+    .preset_cells = cells,
 };
 
 }  // namespace nalm

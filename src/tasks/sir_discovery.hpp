@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tasks/task.hpp"
+#include "experiment/task.hpp"
 
 namespace nalm {
 

@@ -7,10 +7,10 @@
 #include <span>
 
 #include "base/aligned.hpp"
-#include "bench/single_module_data.hpp"
+#include "experiment/task.hpp"
 #include "simd/dispatch.hpp"
+#include "tasks/single_module/data.hpp"
 #include "tasks/subset_kernels.hpp"
-#include "tasks/task.hpp"
 
 namespace nalm {
 

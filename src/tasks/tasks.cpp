@@ -1,14 +1,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cctype>
-
-#include "tasks/task.hpp"
+#include "base/hash.hpp"
+#include "base/text.hpp"
+#include "experiment/task.hpp"
 
 namespace nalm {
 
 // One file each.
+extern const Task single_module_task, formulas_task;
 extern const Task arithmetic_dataset;
 extern const Task recurrent_arithmetic;
 extern const Task sir_discovery;
@@ -22,6 +22,7 @@ extern const Task nsr_comparisons, nsr_piecewise, nsr_minimum, nsr_counting, nsr
 
 std::span<const Task* const> all_tasks() {
   static constexpr const Task* tasks[] = {
+      &single_module_task,  // the first is what `nalm bench` runs
       &arithmetic_dataset,
       &recurrent_arithmetic,
       &sir_discovery,
@@ -40,6 +41,7 @@ std::span<const Task* const> all_tasks() {
       &nsr_minimum,
       &nsr_counting,
       &nsr_shortest_paths,
+      &formulas_task,
   };
   return tasks;
 }
@@ -47,9 +49,7 @@ std::span<const Task* const> all_tasks() {
 Result<const Task*> find_task(std::string_view name) {
   std::vector<std::string_view> names;
   for (const Task* task : all_tasks()) {
-    const bool same = std::equal(name.begin(), name.end(), task->name.begin(), task->name.end(),
-                                 [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; });
-    if (same) return task;
+    if (same_name(name, task->name)) return task;
     names.push_back(task->name);
   }
   return Error{
@@ -57,7 +57,7 @@ Result<const Task*> find_task(std::string_view name) {
 }
 
 Result<const TaskPreset*> find_preset(const Task& task, std::string_view name) {
-  if (name.empty()) return &task.presets[1];
+  if (name.empty()) return &task.default_preset();
   std::vector<std::string_view> names;
   for (const TaskPreset& preset : task.presets) {
     if (preset.name == name) return &preset;
@@ -67,9 +67,7 @@ Result<const TaskPreset*> find_preset(const Task& task, std::string_view name) {
 }
 
 Xoshiro stream_of(std::string_view purpose, std::uint32_t seed) {
-  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
-  for (const char c : purpose) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return Xoshiro(hash ^ (static_cast<std::uint64_t>(seed) << 32 | seed));
+  return Xoshiro(hash_of(purpose) ^ (static_cast<std::uint64_t>(seed) << 32 | seed));
 }
 
 Stack stack_of(std::string_view text, int inputs) {

@@ -8,18 +8,8 @@
 
 namespace nalm {
 
-StackRecipe StackRecipe::of(const Stack& stack, Operation operation) {
-  StackRecipe result;
-  for (const LayerSpec& spec : stack) {
-    result.whole = spec.module->recipe(operation, spec.shape.inputs);
-    result.layers.push_back(result.whole.regularisers);
-  }
-  result.whole.regularisers.clear();
-  return result;
-}
-
 template <class S>
-Bundle<S>::Bundle(const Stack& stack, Wiring wiring, StackRecipe recipe, const simd::Target& target)
+Bundle<S>::Bundle(const Stack& stack, Wiring wiring, Recipe recipe, const simd::Target& target)
     : network_(stack, std::move(wiring), target),
       recipe_(std::move(recipe)),
       validation_error_(static_cast<std::size_t>(network_.lanes()), std::numeric_limits<double>::infinity()),
@@ -27,10 +17,10 @@ Bundle<S>::Bundle(const Stack& stack, Wiring wiring, StackRecipe recipe, const s
       per_lane_(static_cast<std::size_t>(network_.lanes())),
       history_(static_cast<std::size_t>(network_.lanes())),
       streams_(static_cast<std::size_t>(network_.lanes())) {
-  recipe_.layers.resize(stack.size());
+  recipe_.layers.resize(stack.size());  // layers that are not named want nothing
   state_.resize(stack.size());
   forget();
-  if (recipe_.whole.noise) {
+  if (recipe_.training.noise) {
     for (const LayerSpec& spec : stack) noisy_ = noisy_ || spec.module->takes_noise;
     noise_state_.resize(4 * per_lane_.size());
     noise_limit_.resize(per_lane_.size());
@@ -41,7 +31,7 @@ Bundle<S>::Bundle(const Stack& stack, Wiring wiring, StackRecipe recipe, const s
 
 template <class S>
 void Bundle<S>::forget() {
-  const Optimiser& optimiser = recipe_.whole.optimiser;
+  const Optimiser& optimiser = recipe_.training.optimiser;
   const S first =
       optimiser.kind == Optimiser::Kind::RmsProp ? static_cast<S>(optimiser.rms_prop.first_accumulator) : S(0);
   for (int k = 0; k < network_.layer_count(); ++k) {
@@ -57,7 +47,8 @@ template <class S>
 void Bundle<S>::start(int lane, std::shared_ptr<StartStream> stream) {
   for (int k = 0; k < network_.layer_count(); ++k) {
     const LayerSpec& spec = network_.spec(k);
-    network_.set_parameters(lane, k, start_values(*spec.module, spec.shape, *stream, recipe_.whole.starts));
+    network_.set_parameters(
+        lane, k, start_values(*spec.module, spec.shape, *stream, recipe_.layers[static_cast<std::size_t>(k)].starts));
   }
   if (noisy_) {
     for (std::size_t word = 0; word < 4; ++word) {
@@ -75,7 +66,7 @@ template <class S>
 void Bundle<S>::step(const S* x, const S* t, int samples, const S* prepared) {
   restart();
   network_.update_weights();
-  const Recipe& recipe = recipe_.whole;
+  const TrainingRecipe& recipe = recipe_.training;
   if (recipe.phases || (recipe.reinitialise && recipe.reinitialise->range)) {
     network_.squared_error(x, t, samples, batch_error_, prepared);
     for (double& error : batch_error_) error /= static_cast<double>(samples) * network_.outputs();
@@ -100,7 +91,7 @@ void Bundle<S>::step(const S* x, const S* t, int samples, const S* prepared) {
 template <class S>
 void Bundle<S>::draw_noise(const S* x, int samples) {
   const StepKernels<S>& kernels = network_.step_kernels();
-  const Noise& noise = *recipe_.whole.noise;
+  const Noise& noise = *recipe_.training.noise;
   for (int k = 0; k < network_.layer_count(); ++k) {
     S* factors = network_.noise(k, samples);
     if (!factors) continue;
@@ -129,8 +120,8 @@ void Bundle<S>::draw_noise(const S* x, int samples) {
 
 template <class S>
 void Bundle<S>::restart() {
-  if (!recipe_.whole.restarts) return;
-  const Restarts& rule = *recipe_.whole.restarts;
+  if (!recipe_.training.restarts) return;
+  const Restarts& rule = *recipe_.training.restarts;
   if (rule.count < 2 || iteration_ == 0 || iteration_ % rule.every != 0) return;
   const long tries = iteration_ / rule.every;
   if (tries > rule.count) return;
@@ -173,13 +164,13 @@ template <class S>
 void Bundle<S>::regularise(Regularisers which) {
   const StepKernels<S>& kernels = network_.step_kernels();
   for (int k = 0; k < network_.layer_count(); ++k) {
-    for (const Regulariser& r : recipe_.layers[static_cast<std::size_t>(k)]) {
+    for (const Regulariser& r : recipe_.layers[static_cast<std::size_t>(k)].regularisers) {
       const bool saturates = r.kind == Regulariser::Kind::Saturate;
       if (which != Regularisers::All && saturates != (which == Regularisers::Saturate)) continue;
       const double coefficient = r.coefficient(iteration_);
       if (coefficient == 0) continue;
       if (saturates) {
-        const std::vector<double>& error = recipe_.whole.phases ? batch_error_ : validation_error_;
+        const std::vector<double>& error = recipe_.training.phases ? batch_error_ : validation_error_;
         for (std::size_t l = 0; l < per_lane_.size(); ++l) per_lane_[l] = error[l] < 1 ? S(1) : S(0);
       }
       for_each_parameter(k, [&](const ParameterInfo& parameter, const S* p, S* gradient, S*, S*, int n) {
@@ -214,7 +205,7 @@ void Bundle<S>::saturate_in_own_steps() {
     return r.kind == Regulariser::Kind::Saturate && r.coefficient(iteration_) != 0;
   };
   bool on = false;
-  for (const auto& layer : recipe_.layers) on = on || std::any_of(layer.begin(), layer.end(), is_on);
+  for (const LayerRecipe& layer : recipe_.layers) on = on || std::ranges::any_of(layer.regularisers, is_on);
   on = on && std::any_of(batch_error_.begin(), batch_error_.end(), [](double error) { return error < 1; });
   if (!on) return;
   std::vector<AlignedVector<S>> kept;
@@ -245,17 +236,17 @@ void Bundle<S>::saturate_in_own_steps() {
 template <class S>
 void Bundle<S>::clip() {
   const StepKernels<S>& kernels = network_.step_kernels();
-  if (recipe_.whole.clip_value) {
+  if (recipe_.training.clip_value) {
     for (int k = 0; k < network_.layer_count(); ++k) {
-      kernels.clip_value(network_.values(k).gradients, network_.values(k).count, *recipe_.whole.clip_value);
+      kernels.clip_value(network_.values(k).gradients, network_.values(k).count, *recipe_.training.clip_value);
     }
   }
-  if (recipe_.whole.clip_norm) {
+  if (recipe_.training.clip_norm) {
     std::fill(per_lane_.begin(), per_lane_.end(), S(0));
     for (int k = 0; k < network_.layer_count(); ++k) {
       kernels.add_squares(network_.values(k).gradients, network_.values(k).count, per_lane_.data());
     }
-    kernels.norm_to_factor(per_lane_.data(), *recipe_.whole.clip_norm);
+    kernels.norm_to_factor(per_lane_.data(), *recipe_.training.clip_norm);
     for (int k = 0; k < network_.layer_count(); ++k) {
       kernels.multiply(network_.values(k).gradients, network_.values(k).count, per_lane_.data());
     }
@@ -265,10 +256,10 @@ void Bundle<S>::clip() {
 template <class S>
 void Bundle<S>::optimise(Part part) {
   const StepKernels<S>& kernels = network_.step_kernels();
-  Optimiser optimiser = recipe_.whole.optimiser;
+  Optimiser optimiser = recipe_.training.optimiser;
   double rate = optimiser.learning_rate();
-  if (recipe_.whole.cool_down) rate *= recipe_.whole.cool_down->factor(iteration_);
-  if (recipe_.whole.decay) rate *= recipe_.whole.decay->at(iteration_);
+  if (recipe_.training.cool_down) rate *= recipe_.training.cool_down->factor(iteration_);
+  if (recipe_.training.decay) rate *= recipe_.training.decay->at(iteration_);
   optimiser.set_learning_rate(rate);
   AdamStep adam{};
   if (optimiser.kind == Optimiser::Kind::Adam) {
@@ -292,7 +283,7 @@ void Bundle<S>::optimise(Part part) {
       continue;
     }
     for_each_parameter(k, [&](const ParameterInfo& parameter, S* p, const S* gradient, S* m, S* v, int n) {
-      if ((parameter.name == recipe_.whole.phases->parameter) == (part == Part::Phased)) step(p, gradient, m, v, n);
+      if ((parameter.name == recipe_.training.phases->parameter) == (part == Part::Phased)) step(p, gradient, m, v, n);
     });
   }
 }
@@ -313,8 +304,8 @@ void Bundle<S>::set_validation_error(int lane, double error) {
 
 template <class S>
 void Bundle<S>::reinitialise_where_stuck() {
-  if (!recipe_.whole.reinitialise) return;
-  const Reinitialise& rule = *recipe_.whole.reinitialise;
+  if (!recipe_.training.reinitialise) return;
+  const Reinitialise& rule = *recipe_.training.reinitialise;
   const bool check = iteration_ > 0 && iteration_ % rule.every == 0;
   for (std::size_t l = 0; l < history_.size(); ++l) {
     history_[l].add(rule.range ? batch_error_[l] : validation_error_[l]);

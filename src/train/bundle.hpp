@@ -13,25 +13,16 @@
 
 namespace nalm {
 
-// The recipe of a stack: optimiser and clipping for the whole, regularisers per layer.
-struct StackRecipe {
-  Recipe whole;
-  std::vector<std::vector<Regulariser>> layers;
-
-  // Each layer regularised as its module asks; everything else as the last layer's module asks.
-  static StackRecipe of(const Stack& stack, Operation operation);
-};
-
 template <class S>
 class Bundle {
  public:
-  Bundle(const Stack& stack, StackRecipe recipe, const simd::Target& target)
+  Bundle(const Stack& stack, Recipe recipe, const simd::Target& target)
       : Bundle(stack, Wiring::of(stack), std::move(recipe), target) {}
-  Bundle(const Stack& stack, Wiring wiring, StackRecipe recipe, const simd::Target& target);
+  Bundle(const Stack& stack, Wiring wiring, Recipe recipe, const simd::Target& target);
 
   Network<S>& network() { return network_; }
   const Network<S>& network() const { return network_; }
-  const StackRecipe& recipe() const { return recipe_; }
+  const Recipe& recipe() const { return recipe_; }
   int lanes() const { return network_.lanes(); }
   long iteration() const { return iteration_; }
 
@@ -69,7 +60,7 @@ class Bundle {
   };
 
   Network<S> network_;
-  StackRecipe recipe_;
+  Recipe recipe_;
   long iteration_ = 0;
   double beta1_power_ = 1, beta2_power_ = 1;  // Adam's beta^n
   struct OptimiserState {
@@ -85,7 +76,7 @@ class Bundle {
   AlignedVector<std::uint32_t> noise_state_;
   AlignedVector<S> noise_limit_, noise_mean_, layer_inputs_;
 
-  // The best try so far of each lane, for Recipe::restarts.
+  // The best try so far of each lane, for restarts.
   struct Best {
     double error = 0;
     std::vector<std::vector<double>> parameters;

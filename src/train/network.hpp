@@ -6,7 +6,7 @@
 
 #include "base/aligned.hpp"
 #include "modules/registry.hpp"
-#include "nalm/model.hpp"
+#include "nalm/stack.hpp"
 #include "simd/dispatch.hpp"
 #include "train/step_kernels.hpp"
 #include "train/wiring.hpp"

@@ -27,7 +27,7 @@ struct Trainer::State {
   void train(std::vector<Bundle<S>>& bundles, long iterations, const BatchSource& source) const {
     parallel_for(static_cast<int>(bundles.size()), settings.threads, [&](int b) {
       Bundle<S>& bundle = bundles[static_cast<std::size_t>(b)];
-      const int lanes = bundle.lanes(), batch = settings.recipe.batch;
+      const int lanes = bundle.lanes(), batch = settings.recipe.training.batch;
       const std::size_t width = static_cast<std::size_t>(lanes);
       const std::size_t nx = static_cast<std::size_t>(batch * bundle.network().inputs());
       const std::size_t nt = static_cast<std::size_t>(batch * bundle.network().outputs());
@@ -55,14 +55,18 @@ Trainer::~Trainer() = default;
 Result<Trainer> Trainer::create(Settings settings) {
   if (Status fits = check_stack(settings.stack); !fits) return fits.error();
   if (settings.runs < 1) return Error{fmt::format("a trainer needs at least 1 run, not {}.", settings.runs)};
-  if (settings.recipe.batch < 1)
-    return Error{fmt::format("a batch needs at least 1 row, not {}.", settings.recipe.batch)};
+  if (settings.recipe.training.batch < 1)
+    return Error{fmt::format("a batch needs at least 1 row, not {}.", settings.recipe.training.batch)};
+  if (settings.recipe.layers.size() != settings.stack.size())
+    return Error{
+        fmt::format("the recipe is for {} layers, but the stack has {}; default_training() makes one that fits.",
+                    settings.recipe.layers.size(), settings.stack.size())};
   const Result<const simd::Target*> target = simd::choose_target();
   if (!target) return target.error();
   auto state = std::make_unique<State>();
-  const StackRecipe recipe{settings.recipe, settings.layer_regularisers};
   const auto add = [&](auto& bundles, int lanes) {
-    for (int first = 0; first < settings.runs; first += lanes) bundles.emplace_back(settings.stack, recipe, **target);
+    for (int first = 0; first < settings.runs; first += lanes)
+      bundles.emplace_back(settings.stack, settings.recipe, **target);
   };
   if (settings.precision == Precision::Float) {
     add(state->in_float, (*target)->lanes<float>());
@@ -92,6 +96,10 @@ void Trainer::train(long iterations, const BatchSource& source) {
   }
 }
 
+void Trainer::train(const BatchSource& source) {
+  train(state_->settings.recipe.training.iterations - iteration(), source);
+}
+
 void Trainer::set_validation_error(int run, double error) {
   state_->with(run, [&](auto& bundle, int lane) { bundle.set_validation_error(lane, error); });
 }
@@ -104,12 +112,10 @@ Model Trainer::model(int run) const {
   return state_->with(run, [](auto& bundle, int lane) { return bundle.network().model(lane); });
 }
 
-Trainer::Settings default_training(const Stack& stack, Operation operation) {
-  StackRecipe recipe = StackRecipe::of(stack, operation);
+Trainer::Settings default_training(const Stack& stack) {
   Trainer::Settings settings;
   settings.stack = stack;
-  settings.recipe = std::move(recipe.whole);
-  settings.layer_regularisers = std::move(recipe.layers);
+  settings.recipe = default_recipe(stack);
   return settings;
 }
 

@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "nalm/model.hpp"
+#include "nalm/stack.hpp"
 
 namespace nalm {
 

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "bench/single_module_data.hpp"
+#include "tasks/single_module/data.hpp"
 
 namespace nalm {
 namespace {

@@ -1,7 +1,9 @@
 // Opens HTML reports, an explanatory figure and pages of fits in a headless Chromium and checks what a reader would see.
-//   node run.mjs --report FILE.html --task FILE.html --map FILE.html --figure FILE.html --fit FILE.html --hostile FILE.html --shots DIR
-// Any of them may be left out. Task and map are reports of tasks, one with few cells and one with many. The hostile page is
-// that of a fit with markup in every text.
+//   node run.mjs --report FILE.html --task FILE.html --map FILE.html --runs FILE.html --comparison FILE.html --figure FILE.html
+//     --fit FILE.html --hostile FILE.html --shots DIR
+// Any of them may be left out. Report is that of the single module task; task and map are those of tasks with few cells and
+// with many; runs is one whose runs have a single row; comparison has results side by side. The hostile page is that of a
+// fit with markup in every text.
 // One line per check. Exit code 0: all hold, 1: some do not, 2: wrong usage, 77: no browser or no playwright-core.
 import fs from "node:fs";
 import os from "node:os";
@@ -13,8 +15,9 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 
 const options = {};
 for (let at = 2; at < process.argv.length; at += 2) options[process.argv[at].replace(/^--/, "")] = process.argv[at + 1];
-if (!["report", "task", "map", "figure", "fit", "hostile"].some((name) => options[name])) {
-  console.error("usage: node run.mjs --report FILE.html --task FILE.html --map FILE.html --figure FILE.html --fit FILE.html --hostile FILE.html --shots DIR");
+const PAGES = ["report", "task", "map", "runs", "comparison", "figure", "fit", "hostile"];
+if (!PAGES.some((name) => options[name])) {
+  console.error(`usage: node run.mjs ${PAGES.map((name) => `--${name} FILE.html`).join(" ")} --shots DIR`);
   process.exit(2);
 }
 const leave_skipped = (why) => { console.log(`skipped: ${why}`); process.exit(77); };
@@ -169,9 +172,10 @@ async function check_report(browser) {
   const operations = data.operations.filter((operation) => cells.some((cell) => cell.operation === operation));
   const of = (operation) => cells.filter((cell) => cell.operation === operation);
   const panels = ["success", "solved_at", "sparsity"];
-  const expected = (list, source) => panels.map((panel) => list.filter((cell) => (source === "ours" ? cell : cell.published)?.[panel]).length);
+  const theirs = (cell, what) => cell.published.filter((figure) => figure.what === what);
+  const expected = (list, source) => panels.map((panel) => list.reduce((total, cell) => total + (source === "ours" ? Number(cell[panel] !== null) : theirs(cell, panel.replace("_", "-")).length), 0));
   const drawn = (operation, source) => Promise.all(panels.map((panel) => marks(page, `${panel}_${source}`, `#figure-${operation}`)));
-  const has_published = cells.some((cell) => cell.published);
+  const has_published = cells.some((cell) => cell.published.length);
   const undrawn = await page.evaluate(() => nalm.figures.filter((figure) => !figure.plot.dataset.drawn).length);
   if (operations.length > 2) check(undrawn > 0, "report: figures far away wait until they are needed", undrawn);
   const paper = await page.pdf({ preferCSSPageSize: true });
@@ -182,6 +186,7 @@ async function check_report(browser) {
     await bring(page, operation);
     equal(await drawn(operation, "ours"), expected(of(operation), "ours"), `${operation}: a mark for every estimate`);
     if (has_published) equal(await drawn(operation, "published"), expected(of(operation), "published"), `${operation}: a hollow mark for every published value`);
+    await check_panels(page, operation, cells);
     equal(await marks(page, "success_ours_bars", `#figure-${operation}`, "line"), of(operation).length, `${operation}: an error bar for every success rate`);
   }
   const one = operations[0];
@@ -194,65 +199,67 @@ async function check_report(browser) {
   } else {
     equal(await page.locator("#toggle-published").count(), 0, "report: without published values there is no switch for them");
   }
-  const module = of(one)[0].module;
-  const key = page.locator(`#figure-${one} .key[data-module="${module}"]`);
+  const { model } = of(one)[0];
+  const key = page.locator(`#figure-${one} .key[data-model="${model}"]`);
   await key.click();
-  equal([await key.getAttribute("aria-pressed"), await drawn(one, "ours")], ["false", expected(of(one).filter((cell) => cell.module !== module), "ours")], "report: a click in the legend hides a module");
+  equal([await key.getAttribute("aria-pressed"), await drawn(one, "ours")], ["false", expected(of(one).filter((cell) => cell.model !== model), "ours")], "report: a click in the legend hides a model");
   await key.focus();
   await page.keyboard.press("Enter");
   equal([await key.getAttribute("aria-pressed"), await drawn(one, "ours")], ["true", expected(of(one), "ours")], "report: the key Enter shows it again");
   const mark = page.locator(`#figure-${one} .success_ours_marks > path`).first();
-  const told = await tip_of(page, mark, (tip) => tip.includes(module));
-  check(told.includes(module), "report: a mark tells its numbers", told);
+  const told = await tip_of(page, mark, (tip) => tip.includes(model));
+  check(told.includes(model), "report: a mark tells its numbers", told);
   await mark.click({ force: true });
-  equal(await page.evaluate(() => ["operation", "module"].map((name) => document.getElementById(`choose-${name}`).value)), [one, module], "report: a click on a mark chooses its cell");
+  equal(await page.evaluate(() => ["operation", "model"].map((name) => document.getElementById(`choose-${name}`).value)), [one, model], "report: a click on a mark chooses its cell");
 
   // table
   const order = () => page.evaluate(() => [...document.querySelectorAll(".cells tbody tr")].map((row) => Number(row.dataset.cell)));
   equal((await order()).length, cells.length, "table: a row for every cell");
-  const head = page.locator('.cells th[data-column="Solved"]');
+  const head = page.locator('.cells th[data-column="solved"]');
   const rates = async () => (await order()).map((index) => cells[index].successes / cells[index].runs);
   await head.locator("button").click();
   equal([await head.getAttribute("aria-sort"), await rates()], ["descending", (await rates()).toSorted((a, b) => b - a)], "table: a click on a header sorts, largest first");
   await head.locator("button").press("Enter");
   equal([await head.getAttribute("aria-sort"), await rates()], ["ascending", (await rates()).toSorted((a, b) => a - b)], "table: the key Enter turns the order round");
   // ascending, the second click: descending order would put empty values last by itself
-  await page.locator('.cells th[data-column="Solved at"] button').click();
-  await page.locator('.cells th[data-column="Solved at"] button').click();
-  const speeds = (await order()).map((index) => cells[index].solved_at?.[0] ?? 1e300);
+  await page.locator('.cells th[data-column^="solved at"] button').click();
+  await page.locator('.cells th[data-column^="solved at"] button').click();
+  const speeds = (await order()).map((index) => Math.round(cells[index].solved_at?.[0] ?? 1e300));  // as the table prints them
   equal(speeds, speeds.toSorted((a, b) => a - b), "table: what has no value comes last");
-  const [operation_filter, module_filter] = [page.locator("#table select").nth(0), page.locator("#table select").nth(1)];
+  const [operation_filter, model_filter] = [page.locator("#table select").nth(0), page.locator("#table select").nth(1)];
   const target = cells.at(-1);
   await operation_filter.selectOption(target.operation);
-  await module_filter.selectOption(target.module);
-  equal((await order()).toSorted((a, b) => a - b), cells.flatMap((cell, index) => (cell.operation === target.operation && cell.module === target.module ? [index] : [])), "table: the filters leave the right rows");
-  if (target.published?.success) {
-    const delta = target.successes - Math.round(target.published.success[0] * target.runs);
-    const column = await page.evaluate(() => [...document.querySelectorAll(".cells thead th")].findIndex((each) => each.dataset.column === "Difference in runs"));
+  await model_filter.selectOption(target.model);
+  equal((await order()).toSorted((a, b) => a - b), cells.flatMap((cell, index) => (cell.operation === target.operation && cell.model === target.model ? [index] : [])), "table: the filters leave the right rows");
+  if (theirs(target, "success").length) {
+    const delta = target.successes - Math.round(theirs(target, "success")[0].value * target.runs);
+    const column = await page.evaluate(() => [...document.querySelectorAll(".cells thead th")].findIndex((each) => each.dataset.column === "difference in runs"));
     const text = await page.locator(`.cells tr[data-cell="${cells.length - 1}"] > *`).nth(column).textContent();
     equal(Number(text.replace("\u2212", "-").replace(/[^\d-]/g, "")), delta, "table: the difference in runs is ours less theirs");
   }
   await page.locator(`.cells tr[data-cell="${cells.length - 1}"] .row-button`).press("Enter");
-  equal(await page.inputValue("#choose-range"), target.range, "table: a row chooses its cell, by key too");
+  equal(await page.inputValue("#choose-setting"), target.setting, "table: a row chooses its cell, by key too");
   await operation_filter.selectOption("");
-  await module_filter.selectOption("");
+  await model_filter.selectOption("");
 
   // curves
   await bring(page, "curves");
   const outline = () => page.locator("#figure-curves .mark-line").first().locator("path").first().getAttribute("d");
-  equal(await page.locator("#figure-curves .mark-line path").count(), target.seeds.length, "curves: a line for every seed");
+  equal(await page.locator("#figure-curves .mark-line path").count(), target.seeds.length + 1, "curves: a line for every seed, and their median");
   await page.selectOption("#choose-operation", cells[0].operation);
-  await page.selectOption("#choose-module", cells[0].module);
-  await page.selectOption("#choose-range", cells[0].range);
-  equal(await page.locator("#figure-curves .mark-line path").count(), cells[0].seeds.length, "curves: the drop-downs choose a cell");
-  check((await page.textContent("#figure-curves figcaption")).includes(cells[0].range), "curves: the heading names it");
+  await page.selectOption("#choose-model", cells[0].model);
+  await page.selectOption("#choose-setting", cells[0].setting);
+  await page.selectOption("#choose-measure", "validation_mse");
+  await bring(page, "curves");
+  equal(await page.locator("#figure-curves .mark-line path").count(), cells[0].seeds.length + 1, "curves: the drop-downs choose a cell");
+  check((await page.textContent("#figure-curves figcaption")).includes(cells[0].setting), "curves: the heading names it");
   const before = await outline();
   equal(await page.locator("#figure-curves .threshold_marks line").count(), 0, "curves: no threshold for the validation error");
-  await page.click('[data-metric="test"]');
+  await page.selectOption("#choose-measure", "test_mse");
   equal(await page.locator("#figure-curves .threshold_marks line").count(), 1, "curves: a threshold for the test error");
   check((await outline()) !== before, "curves: another error draws other lines");
   const failed = cells[0].seeds.filter((run) => !run.success);
-  equal(await page.locator("#curves .runs tbody tr").count(), failed.length, "curves: the failed runs are listed");
+  equal(await page.locator("#curves .runs tbody tr[data-failed]").count(), failed.length, "curves: the failed runs are listed");
   if (failed.length) check((await page.textContent("#curves .runs tbody")).includes(failed[0].failure ?? "no reason"), "curves: with their reasons");
   // where the first line begins there is surely a line to point at
   const start = await page.evaluate(() => {
@@ -260,32 +267,37 @@ async function check_report(browser) {
     const at = path_element.getPointAtLength(path_element.getTotalLength() / 2).matrixTransform(path_element.getScreenCTM());
     return [at.x, at.y];
   });
-  equal(await marks(page, "best", "#figure-curves"), 0, "curves: no ring before pointing");
+  equal(await marks(page, "judged", "#figure-curves"), 0, "curves: no ring before pointing");
   await page.mouse.move(...start);
-  equal(await marks(page, "best", "#figure-curves"), 1, "curves: pointing at a line rings its best iteration");
+  equal(await marks(page, "judged", "#figure-curves"), 1, "curves: pointing at a line rings its judged iteration");
   check(/^Seed \d+/.test(await page.textContent(".tip")), "curves: and tells its values", await page.textContent(".tip"));
   await shot(page, "curves.png");
 
   // failures
   await bring(page, "failures");
-  const parts = operations.map((operation) => data.modules.reduce((total, name) => {
-    const own = of(operation).filter((cell) => cell.module === name);
+  const parts = operations.map((operation) => data.models.reduce((total, name) => {
+    const own = of(operation).filter((cell) => cell.model === name);
     if (!own.length) return total;
     const kinds = new Set(own.flatMap((cell) => Object.entries(cell.failures).filter(([, number]) => number > 0).map(([kind]) => kind)));
     const told = own.reduce((all, cell) => all + cell.successes + Object.values(cell.failures).reduce((a, b) => a + b, 0), 0);
     return total + kinds.size + (own.some((cell) => cell.successes > 0) ? 1 : 0) + (told < own.reduce((all, cell) => all + cell.runs, 0) ? 1 : 0);
   }, 0));
-  equal(await Promise.all(operations.map((_, index) => marks(page, `failures_${index}`, "#figure-failures"))), parts, "failures: a bar for every kind of every module");
+  equal(await Promise.all(operations.map((_, index) => marks(page, `failures_${index}`, "#figure-failures"))), parts, "failures: a bar for every kind of every model");
 
   const settings = await page.textContent("#settings");
-  check([data.version, ...data.reproduce, ...Object.keys(data.settings)].every((text) => settings.includes(text)), "report: settings, version and commands are there");
+  check([data.version, ...data.reproduce, data.settings_text, ...data.facts.flat()].every((text) => settings.includes(text)), "report: settings, version and commands are there");
+  check(data.recipes.flatMap(([names]) => names).every((name) => settings.includes(name.split(" ")[0])), "report: every recipe is told");
+  const tall = await page.evaluate(() => document.getElementById("settings").offsetHeight);
+  check(tall < 3000, "report: the settings fit on a few screens", tall);
+  await check_claims(page, data, "report");
+  await check_sideways(page, "report");
 
   // files
   await page.mouse.move(2, 2);
-  const shown_modules = data.modules.filter((name) => of(one).some((cell) => cell.module === name));
-  await check_downloads(page, one, [{ add: "Addition", sub: "Subtraction", mul: "Multiplication", div: "Division" }[one] ?? one, "Success rate", ...shown_modules]);
+  const shown_models = data.models.filter((name) => of(one).some((cell) => cell.model === name));
+  await check_downloads(page, one, [{ add: "Addition", sub: "Subtraction", mul: "Multiplication", div: "Division" }[one] ?? one, "Success rate", ...shown_models]);
   await check_downloads(page, "curves", ["Learning curves", "solved", "not solved", "Iteration"]);
-  await check_downloads(page, "failures", ["Kinds of failure", "solved", ...shown_modules]);
+  await check_downloads(page, "failures", ["Kinds of failure", "solved", ...shown_models]);
 
   await bring(page, one);
   await page.evaluate(() => scrollTo(0, 0));
@@ -296,14 +308,77 @@ async function check_report(browser) {
   await check_silence(page, "report");
   await page.close();
 
-  const phone = await open(browser, options.report, { viewport: { width: 380, height: 800 }, hasTouch: true, isMobile: true });
+  const phone = await open(browser, options.report, { viewport: { width: 380, height: 800 }, hasTouch: true, isMobile: true }, "main section");
   await draw_all(phone);
   equal(await overflow(phone), { extra: 0, wide: [] }, "report: nothing sticks out of a phone of 380 pixels");
   equal(await marks(phone, "success_ours", `#figure-${one}`), of(one).length, "report: the figures are complete on a phone");
   await shot(phone, "report-phone.png", { fullPage: true });
   await check_silence(phone, "report on a phone");
   await phone.close();
+  await check_many_models(browser, one);
 }
+
+// Three times as many models: their figures are spread, so that marks can be told apart.
+async function check_many_models(browser, operation) {
+  const many = with_data(options.report, "many.html", (data) => {
+    const table = data.tables.find((each) => each.title === operation);
+    const own = data.cells.filter((cell) => cell.operation === operation);
+    for (const more of [" 2", " 3"]) {
+      data.models.push(...new Set(own.map((cell) => cell.model + more)));
+      data.cells.push(...own.map((cell) => ({ ...cell, model: cell.model + more })));
+      table.rows.push(...table.rows.slice(0, own.length).map((row) => [row[0] + more, ...row.slice(1)]));
+    }
+  });
+  const page = await open(browser, many.copy);
+  await draw_all(page);
+  const keys = await page.evaluate((name) => nalm.figures.filter(({ id }) => id === name || id.startsWith(`${name}-`)).map(({ legend }) => legend.querySelectorAll(".key").length), operation);
+  const own = many.data.cells.filter((cell) => cell.operation === operation);
+  check(keys.length > 1 && keys.every((number_of) => number_of <= 7), "many: at most seven models share a figure", keys);
+  equal(keys.reduce((a, b) => a + b, 0), new Set(own.map((cell) => cell.model)).size, "many: every model is in one");
+  equal(await page.locator(`[id^="figure-${operation}"] .success_ours_marks > path`).count(), own.length, "many: with all its cells");
+  await check_silence(page, "many");
+  await page.close();
+  many.remove();
+}
+
+// What the panels of an operation must not do: reach beyond the last iteration, let marks touch, join zero to a
+// logarithmic axis without a break.
+async function check_panels(page, operation, cells) {
+  const own = cells.filter((cell) => cell.operation === operation);
+  const found = await page.evaluate((id) => {
+    const figure = nalm.figures.find((each) => each.id === id);
+    const boxes = (name) => [...figure.plot.querySelectorAll(`.${name}_marks > path`)].map((each) => each.getBoundingClientRect());
+    const touching = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    const theirs = boxes("success_published");
+    const labels = [...figure.plot.querySelectorAll(".role-axis-label text")].map((each) => Number(each.textContent.replaceAll(",", ""))).filter(Number.isFinite);
+    return { touching: boxes("success_ours").filter((mark) => theirs.some((other) => touching(mark, other))).length, largest: Math.max(...labels), breaks: figure.plot.querySelectorAll(".sparsity_break_0_marks > path").length };
+  }, operation);
+  equal(found.touching, 0, `${operation}: no mark of ours touches a published one`);
+  const iterations = (cell) => [cell.iterations, ...cell.published.filter(({ what }) => what === "solved-at").map(({ value }) => value)];
+  check(found.largest <= Math.max(...cells.flatMap(iterations)), `${operation}: no axis goes beyond the last iteration`, found.largest);
+  const zero = own.some((cell) => [cell.sparsity?.[0], ...cell.published.filter(({ what }) => what === "sparsity").map(({ value }) => value)].includes(0));
+  if (zero) equal(found.breaks, 1, `${operation}: between the decades and zero the axis is broken`);
+}
+
+// Nothing is claimed that was not judged; settings that are not the task's are said at the top.
+async function check_claims(page, data, where) {
+  const summary = await page.textContent("#summary");
+  const { agrees, words } = data.comparison;
+  check(agrees === null ? !summary.includes("agree") : summary.includes(agrees ? "it agrees" : "it does not agree"), `${where}: the summary claims what was judged, and nothing else`, summary);
+  const last = words.trimEnd().split("\n").at(-1);
+  check((await page.textContent("#comparison")).toLowerCase().includes(last.toLowerCase()), `${where}: the comparison is told in words`, last);
+  const judged = data.cells.some((cell) => cell.published.some((figure) => figure.agrees === false));
+  if (!judged) equal(await page.locator(".differs").count(), 0, `${where}: no cell is marked as different`);
+  equal(await page.locator("#changes").count(), data.changes.length ? 1 : 0, `${where}: other settings than the task's have a warning`);
+  if (data.changes.length) check((await page.textContent("#changes")).includes(data.changes.join(" ")), `${where}: which names them`, await page.textContent("#changes"));
+}
+
+// A box that is narrower than its table says so.
+const check_sideways = async (page, where) => {
+  const wrong = await page.evaluate(() => [...document.querySelectorAll(".sideways")].filter((hint) => hint.nextElementSibling.getClientRects().length)
+    .filter((hint) => hint.hidden !== hint.nextElementSibling.scrollWidth <= hint.nextElementSibling.clientWidth + 1).length);
+  equal(wrong, 0, `${where}: tables wider than their box say so, and only those`);
+};
 
 // The report of a task. `few`: its cells are drawn as marks, not as a map.
 async function check_task(browser, file, few, where) {
@@ -386,7 +461,9 @@ async function check_task(browser, file, few, where) {
   check(/^Seed \d+/.test(await page.textContent(".tip")), `${where}: a line tells its values`, await page.textContent(".tip"));
   await page.mouse.move(2, 2);
   const settings = await page.textContent("#settings");
-  check([data.settings, ...data.differences, ...data.facts.flat()].every((text) => settings.includes(text)), `${where}: settings, differences and how it was made are there`);
+  check([data.settings_text, ...data.differences, ...data.facts.flat()].every((text) => settings.includes(text)), `${where}: settings, differences and how it was made are there`);
+  await check_claims(page, data, where);
+  await check_sideways(page, where);
 
   await check_downloads(page, "overview", ["All cells", data.task]);
   await check_downloads(page, "curves", ["Learning curves", "median", "Iteration"]);
@@ -454,16 +531,27 @@ async function check_few_cells(browser) {
 
   const bad = (text) => `<img src=x onerror=alert(1)>"'&\\${text}`;
   const hostile = with_data(options.task, "hostile.html", (data) => {
-    for (const name of ["title", "source", "settings", "command", "version", "goal", "remark", "preset"]) data[name] = bad(data[name]);
-    data.table.notes.push(bad("note"));
-    data.table.rows.forEach((row) => { row[0] = bad(row[0]); });
+    for (const name of ["title", "source", "settings_text", "command", "version", "goal", "preset"]) data[name] = bad(data[name]);
+    for (const name of ["words", "remark"]) data.comparison[name] = bad(data.comparison[name]);
+    for (const name of ["model", "setting"]) data.words[name] = bad(data.words[name]);
+    data.changes = [bad("--recipe")];
+    data.facts = data.facts.map((pair) => pair.map(bad));
+    data.recipes = [[[bad("names")], JSON.stringify({ [bad("kind")]: bad("value") })], [["other"], "{}"]];
+    data.differences.push(bad("difference"));
+    data.reproduce = data.reproduce.map(bad);
+    for (const table of data.tables) {
+      table.notes.push(bad("note"));
+      table.headings = table.headings.map(bad);
+      table.rows.forEach((row) => { row[0] = bad(row[0]); });
+    }
     for (const measure of data.measures) measure.name = bad(measure.name);
     for (const cell of data.cells) {
       for (const name of ["model", "operation", "setting"]) cell[name] = bad(cell[name]);
       for (const measure of cell.measures) measure.name = bad(measure.name);
       if (cell.goal) cell.goal.measure = bad(cell.goal.measure);
       for (const figure of cell.published) Object.assign(figure, { what: bad(figure.what), remark: bad(figure.remark) });
-      for (const run of cell.seeds) run.note = bad(run.note);
+      for (const run of cell.seeds) Object.assign(run, { note: bad(run.note), failure: bad("failure") });
+      cell.failures = { [bad("kind")]: 1 };
     }
   });
   page = await open(browser, hostile.copy);
@@ -476,6 +564,63 @@ async function check_few_cells(browser) {
   await page.close();
   await check_task_on_phone(browser, hostile.copy, "hostile-task");
   hostile.remove();
+}
+
+// A report of runs with a single row has no curves, and rates of all cells together.
+async function check_runs(browser) {
+  const page = await open(browser, options.runs);
+  const data = await page.evaluate(() => nalm.data);
+  await check_structure(page, "runs");
+  await draw_all(page);
+  const part = await page.inputValue("#choose-what");
+  equal([await marks(page, "overview_ours", "#figure-overview"), await page.locator("#figure-curves").count()], [new Set(data.cells.map((cell) => cell[part])).size, 0], `runs: a rate for every ${part}, and no curves`);
+  equal(await page.locator(".cells tbody tr").count(), data.cells.length, "runs: a row for every cell");
+  const last = data.cells.at(-1);
+  await page.locator(`.cells tr[data-cell="${data.cells.length - 1}"] .row-button`).press("Enter");
+  check((await page.textContent("#curves h3")).includes(last.model), "runs: a row chooses its cell", await page.textContent("#curves h3"));
+  equal(await page.locator("#curves .runs tbody tr").count(), last.seeds.length, "runs: whose runs are listed");
+  await check_claims(page, data, "runs");
+  await check_sideways(page, "runs");
+  await draw_all(page);
+  await check_downloads(page, "overview", ["Success rate", data.task]);
+  await shot(page, "runs-light.png", { fullPage: true });
+  await check_print(page, "runs");
+  await check_silence(page, "runs");
+  await page.close();
+  await check_task_on_phone(browser, options.runs, "runs");
+}
+
+async function check_comparison(browser) {
+  const page = await open(browser, options.comparison);
+  const data = await page.evaluate(() => nalm.data);
+  const { cells, differing } = data.others[0];
+  await check_structure(page, "comparison");
+  check((await page.textContent("#summary")).includes(`${differing} of them differ`), "comparison: the summary counts cells that differ", await page.textContent("#summary"));
+  await page.selectOption("#choose-shown", "all");
+  await bring(page, "differences");
+  const known = cells.filter((cell) => cell.difference[0] !== null);
+  equal([await marks(page, "differences", "#figure-differences"), await marks(page, "bars", "#figure-differences", "line"), await page.locator("#table tbody tr").count()], [known.length, known.length, known.length], "comparison: a mark, an interval and a row for every cell");
+  equal(await page.locator("#table tr[data-differs]").count(), differing, "comparison: those that differ say so");
+  const places = await page.evaluate(() => [...document.querySelectorAll("#figure-differences .differences_marks > path")].map((each) => each.getAttribute("transform").match(/[\d.-]+/g).map(Number)).sort((a, b) => a[1] - b[1]).map(([x]) => x));
+  equal(places, places.toSorted((a, b) => a - b), "comparison: sorted by the difference");
+  const operation = cells.at(-1).operation;
+  if (new Set(cells.map((cell) => cell.operation)).size > 1) {
+    await page.selectOption("#choose-operation", operation);
+    await bring(page, "differences");
+    equal(await marks(page, "differences", "#figure-differences"), known.filter((cell) => cell.operation === operation).length, "comparison: the filter leaves one operation");
+  }
+  const tip = await tip_of(page, page.locator("#figure-differences .differences_marks > path").first(), (text) => text.includes("Difference"));
+  check(tip.includes("95 % interval") && tip.includes(data.names[0]), "comparison: a mark tells its numbers", tip);
+  await page.mouse.move(2, 2);
+  check((await page.textContent("#words")).includes(data.words.trimEnd().split("\n").at(-1)), "comparison: and in words");
+  await check_sideways(page, "comparison");
+  await check_downloads(page, "differences", ["Difference of the success rates", "differs by more than chance"]);
+  await check_dark(page, "#figure-differences .differences_marks path", "comparison");
+  await shot(page, "comparison-dark.png", { fullPage: true });
+  await check_print(page, "comparison");
+  await check_silence(page, "comparison");
+  await page.close();
+  await check_task_on_phone(browser, options.comparison, "comparison");
 }
 
 async function check_figure(browser) {
@@ -669,7 +814,7 @@ async function check_hostile(browser) {
 
 const begun = Date.now();
 const browser = await playwright.chromium.launch({ executablePath: BROWSER, args: FLAGS });
-for (const [name, run] of [["report", check_report], ["task", check_few_cells], ["map", check_many_cells], ["figure", check_figure], ["fit", check_fit], ["hostile", check_hostile]]) {
+for (const [name, run] of [["report", check_report], ["task", check_few_cells], ["map", check_many_cells], ["runs", check_runs], ["comparison", check_comparison], ["figure", check_figure], ["fit", check_fit], ["hostile", check_hostile]]) {
   if (!options[name]) continue;
   try {
     await run(browser);

@@ -61,8 +61,7 @@ TEST_F(Cli, OutputThatCannotBeWrittenIsAnError) {
   EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 2);
 }
 
-// Disabled until main() looks at ferror(stdout) too: a large table is written past the buffer, and then there is
-// nothing left to flush.
+// A large table is written past the buffer, and then there is nothing left to flush: only ferror(stdout) tells.
 TEST_F(Cli, LargeTableThatCannotBeWrittenIsAnError) {
   if (!fs::exists("/dev/full")) GTEST_SKIP();
   write_nau();
@@ -279,7 +278,7 @@ TEST_F(Cli, ExplainTakesNegativeInputs) {
   }
 }
 
-// Disabled until decide_gates of explain.cpp no longer calls itself once per level of the formula.
+// The formula is as deep as the layer has inputs: whoever calls itself once per level runs out of stack.
 TEST_F(Cli, ExplainSurvivesManyInputs) {
   constexpr int inputs = 60000;
   std::string weights = "[1]", values = "1";

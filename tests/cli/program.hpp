@@ -25,6 +25,13 @@ struct Outcome {
 
 inline int exit_code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status); }
 
+inline std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
 // One sentence on standard error with all of these parts, and nothing on standard output.
 inline void expect_refused(const Outcome& run, const std::vector<std::string>& parts) {
   EXPECT_EQ(run.exit_code, 2) << run.err;

@@ -1,6 +1,5 @@
-// nalm bench --task, and everything that reads the results of a task, as users see them.
+// What other tasks than the single module task add to nalm bench and to everything that reads its results.
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -9,8 +8,8 @@
 #include <vector>
 
 #include "cli/program.hpp"
+#include "experiment/store.hpp"
 #include "report/page.hpp"
-#include "tasks/task_store.hpp"
 
 namespace nalm {
 namespace {
@@ -24,13 +23,6 @@ class TaskCli : public ProgramTest {
       "bench --task arithmetic-dataset --preset quick --operations sub --seeds 0..1 --iterations 20 --log-every 10";
 
   Outcome make_small(const std::string& more = "") { return program(std::string(small) + " --quiet " + more); }
-
-  void sql(const std::string& folder, const char* statement) {
-    sqlite3* db = nullptr;
-    ASSERT_EQ(sqlite3_open((folder_ / folder / "runs.sqlite").c_str(), &db), SQLITE_OK);
-    EXPECT_EQ(sqlite3_exec(db, statement, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
-    sqlite3_close(db);
-  }
 };
 
 TEST_F(TaskCli, RunsATaskAndAnswersByItsChecks) {
@@ -48,7 +40,7 @@ TEST_F(TaskCli, RunsATaskAndAnswersByItsChecks) {
     EXPECT_TRUE(text_of(folder_ / "results" / "report.html").starts_with("<!doctype html>"));
   }
   // What made it can be typed again.
-  const Result<TaskStore> store = TaskStore::read((folder_ / "results").string());
+  const Result<Store> store = Store::read((folder_ / "results").string());
   ASSERT_TRUE(store.ok()) << complaint(store);
   EXPECT_EQ(program(store->info().command.substr(5) + " --quiet --out again --series again.csv").exit_code, 1);
   EXPECT_TRUE(series == text_of(folder_ / "again.csv"));
@@ -83,46 +75,6 @@ TEST_F(TaskCli, PrintsEventsAsJsonLines) {
   EXPECT_EQ(events["end"], 1);
 }
 
-TEST_F(TaskCli, WhatIsNotThereIsAnsweredWithWhatIs) {
-  const std::pair<const char*, std::vector<std::string>> cases[] = {
-      {"--task juggling", {"--task", "arithmetic-dataset"}},
-      {"--task arithmetic-dataset --preset nonsense", {"no preset \"nonsense\"", "quick, full"}},
-      {"--task arithmetic-dataset --modules NUA", {"no model \"NUA\"", "NAU, NAC+"}},
-      {"--task arithmetic-dataset --operations plus", {"no operation \"plus\"", "add, sub"}},
-      {"--task arithmetic-dataset --settings far", {"no setting \"far\"", "U[1,2)"}},
-      {"--task arithmetic-dataset --ranges 6", {"--ranges", "--settings"}},
-      {"--task arithmetic-dataset --inputs 3", {"--inputs", "single module task"}},
-      {"--task arithmetic-dataset --recipe '{}'", {"--recipe", "single module task"}},
-      {"--task arithmetic-dataset --rows 20", {"--rows", "--task formulas"}},
-      {"--task arithmetic-dataset --learning-rate -1", {"--learning-rate must be from 0"}},
-      {"--task arithmetic-dataset --seeds x", {"\"x\" is not a seed"}},
-      {"--settings far", {"--settings", "nalm list --tasks", "--ranges"}},
-      {"--task formulas --settings far", {"--task formulas takes"}},
-  };
-  for (const auto& [arguments, parts] : cases) {
-    SCOPED_TRACE(arguments);
-    expect_refused(program(std::string("bench ") + arguments), parts);
-    EXPECT_FALSE(fs::exists(folder_ / "nalm-results"));
-  }
-}
-
-TEST_F(TaskCli, ResumesWhateverTheFolderHolds) {
-  ASSERT_EQ(make_small("--out whole --series whole.csv").exit_code, 1);
-  ASSERT_EQ(make_small("--out cut").exit_code, 1);
-  expect_refused(program(std::string(small) + " --out cut"), {"cut already holds results", "--resume cut"});
-  sql("cut", "DELETE FROM series WHERE run IN (SELECT id FROM runs WHERE seed = 1); DELETE FROM runs WHERE seed = 1");
-  EXPECT_TRUE(contains(program("table cut").out, "2 runs are missing: the task is not finished."));
-  const Outcome rest = program("bench --resume cut --series cut.csv");
-  EXPECT_EQ(rest.exit_code, 1) << rest.err;
-  EXPECT_TRUE(contains(rest.err, "2 runs are there already.\n")) << rest.err;
-  EXPECT_TRUE(contains(rest.out, "2 runs trained")) << rest.out;
-  EXPECT_TRUE(text_of(folder_ / "cut.csv") == text_of(folder_ / "whole.csv"));
-  for (const char* more : {"--task arithmetic-dataset", "--settings far", "--seeds 3", "--learning-rate 0"})
-    expect_refused(program(std::string("bench --resume cut ") + more), {"--resume", "leave the other options away"});
-  sql("cut", "UPDATE about SET value = '0.0.0' WHERE name = 'version'");
-  expect_refused(program("bench --resume cut"), {"begun by version 0.0.0", "--out"});
-}
-
 TEST_F(TaskCli, TablesComeInEveryFormatAndByEveryMetric) {
   ASSERT_EQ(make_small("--out results").exit_code, 1);
   EXPECT_TRUE(contains(program("table results").out, "NAC+   sub        U[1,2)      0/2"));
@@ -134,25 +86,46 @@ TEST_F(TaskCli, TablesComeInEveryFormatAndByEveryMetric) {
     EXPECT_EQ(program(std::string("table results --metric ") + metric).exit_code, 0) << metric;
   // Everything is below 1e9.
   EXPECT_TRUE(contains(program("table results --metric threshold --limit 1e9").out, "2/2"));
-  expect_refused(program("table results --metric threshold"), {"--limit 1e-5"});
-  expect_refused(program("table results --limit 1"), {"--metric threshold"});
-  expect_refused(program("table results --metric nonsense"), {"--metric"});
-  expect_refused(program("table results --epsilon 0.1"), {"--epsilon", "single module task"});
+  EXPECT_TRUE(contains(program("table results --metric threshold").out, "below 1e-05 %"));
+  // Here too, the model is known whose weights are all off by an epsilon; in log space it is not.
+  EXPECT_TRUE(contains(program("table results --epsilon 0.9").out, "2/2"));
+  EXPECT_TRUE(contains(program("table results --epsilon 1e-5").out, "0/2"));
+  expect_refused(program("table results --log-space"), {"no model that is almost right is known", "--limit"});
   EXPECT_EQ(program("table results --format csv -o table.csv --series series.csv").exit_code, 0);
   EXPECT_EQ(text_of(folder_ / "table.csv"), program("table results --format csv").out);
   EXPECT_FALSE(text_of(folder_ / "series.csv").empty());
 }
 
-TEST_F(TaskCli, TheTwoKindsOfResultsAreToldApart) {
+TEST_F(TaskCli, ExportsARunAsAModel) {
   ASSERT_EQ(make_small("--out task").exit_code, 1);
+  const Outcome run = program("export task --model NAU --seed 1 -o nau.json");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "Written: nau.json (step ") && contains(run.out, ", a run that failed).")) << run.out;
+  const json model = json::parse(text_of(folder_ / "nau.json"));
+  ASSERT_EQ(model["layers"].size(), 2u);
+  EXPECT_EQ(model["layers"][0]["inputs"], 100);
+  EXPECT_EQ(model["layers"][1]["module"], "NAU");
+  EXPECT_EQ(program("explain nau.json").exit_code, 0);
+  expect_refused(program("export task"), {"task has several", "--model", "NAU, NAC+"});
+  expect_refused(program("export task --model NMU"), {"no model \"NMU\"", "NAU, NAC+"});
+  // Only the judged row of such a run is kept with its parameters.
+  expect_refused(program("export task --model NAU --step 0"), {"were not stored", "judged"});
+  ASSERT_EQ(
+      program("bench --task formulas --only friction_force --rows 20 --noise 0 --learning-rate 0 --quiet --out fits")
+          .exit_code,
+      1);
+  expect_refused(program("export fits"), {"is not one network"});
+}
+
+TEST_F(TaskCli, ReportsAndComparisonsAreThoseOfEveryTask) {
+  ASSERT_EQ(make_small("--out task").exit_code, 1);
+  expect_refused(program("compare task"), {"do not follow the task's settings", "--iterations"});
   ASSERT_EQ(program("bench --modules NAU --operations add --ranges 6 --seeds 0 --iterations 5 --quiet --out single")
                 .exit_code,
             0);
-  expect_refused(program("table single --metric success"), {"single holds results of the single module task"});
-  expect_refused(program("export task --module NAU --operation add --range 6"),
-                 {"task holds results of the task arithmetic-dataset"});
-  expect_refused(program("compare task"), {"do not follow the task's settings", "--iterations"});
-  expect_refused(program("report task --mape 0.1"), {"--mape", "single module task"});
+  EXPECT_EQ(program("table single --metric success").exit_code, 0);
+  const Outcome same = program("compare task task");
+  EXPECT_EQ(same.exit_code, 0) << same.out << same.err;
   if (has_plotting_library()) {
     fs::remove(folder_ / "task" / "report.html");
     const Outcome report = program("report task");
@@ -160,6 +133,43 @@ TEST_F(TaskCli, TheTwoKindsOfResultsAreToldApart) {
     EXPECT_TRUE(contains(text_of(folder_ / "task" / "report.html"), "nalm bench --task arithmetic-dataset"));
   }
 }
+
+// ---- formulas ------------------------------------------------------------------------------------------------------
+
+TEST_F(TaskCli, FormulasAreWrittenAsTables) {
+  const Outcome run = program("bench --task formulas --only centre_of_mass --rows 20,30 --noise 0,0.01 --emit tables");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.out, "4 tables, and formulas.csv that says what made them, are in tables.\n");
+  const std::vector<std::string> table = lines_of(text_of(folder_ / "tables/centre_of_mass-20-0.csv"));
+  ASSERT_EQ(table.size(), 21u);
+  EXPECT_EQ(table[0], "m1,m2,r1,r2,r");
+  // As in tests/tasks/formula_set_test.cpp.
+  EXPECT_EQ(table[1], "3.60908537438094,1.3304908517858354,1.41460586234833,-0.23072943522370393,0.9714294720451662");
+  const std::vector<std::string> index = lines_of(text_of(folder_ / "tables/formulas.csv"));
+  ASSERT_EQ(index.size(), 5u);
+  EXPECT_EQ(index[4], "centre_of_mass-30-0.01.csv,unseen,quotient,r,(m1*r1 + m2*r2)/(m1 + m2)");
+}
+
+TEST_F(TaskCli, FormulasAreATaskLikeOthers) {
+  const Outcome run = program("bench --task formulas --preset quick --out found.csv");
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+  EXPECT_TRUE(contains(run.out, "holds   all | !comparison | *noise 0: success 1, should be at least 0.9\n"))
+      << run.out;
+  // One line per fit, in the columns that docs/results/formulas.md explains.
+  const std::vector<std::string> lines = lines_of(text_of(folder_ / "found.csv"));
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(lines[0],
+            "name,part,family,rows,noise,seed,recovered,verdict,seconds,held_out_error,largest_error,points,found,"
+            "formula,remark");
+  EXPECT_TRUE(contains(lines[1], ",200,0,1,1,exact,")) << lines[1];
+  EXPECT_EQ(program("table found --format csv").out, text_of(folder_ / "found.csv"));
+  EXPECT_EQ(program("bench --task formulas --preset quick --learning-rate 0 --quiet --out none").exit_code, 1);
+  EXPECT_EQ(program("bench --task formulas --only nothing").err,
+            "nalm: there is no formula nothing in the set; data/formulas.csv and --emit DIR list them.\n");
+  EXPECT_EQ(program("bench --task formulas --out no/such/folder.csv").exit_code, 2);
+}
+
+// ---- list ----------------------------------------------------------------------------------------------------------
 
 TEST_F(TaskCli, ListsTasks) {
   const Outcome list = program("list --tasks");

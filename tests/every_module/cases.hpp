@@ -57,44 +57,51 @@ inline Layer random_layer(const ShapeCase& c, Xoshiro& random) {
   return {c.module, c.shape, start_values(*c.module, c.shape, random)};
 }
 
+inline double whole_below(double limit, Xoshiro& random) {
+  return static_cast<double>(random.below(static_cast<std::uint64_t>(limit)));
+}
+
 // Raw parameters whose effective weights are discrete: far out where they are squashed, whole numbers elsewhere.
 inline Layer discrete_layer(const ShapeCase& c, Xoshiro& random) {
   Layer layer{c.module, c.shape, {}};
   for (const ParameterInfo& p : c.module->parameters) {
     if (!is_present(p, c.shape)) continue;
     const int n = size_of(*c.module, p.axes, c.shape);
-    const std::vector<int> dims = dimensions(*c.module, p, c.shape);
-    // Which input each path of a softmax picks.
+    // Which input or output each softmax picks.
     std::vector<std::uint64_t> picked(static_cast<std::size_t>(n));
     for (auto& pick : picked) pick = random.below(static_cast<std::uint64_t>(c.shape.inputs));
+    const int paths = dimensions(*c.module, p, c.shape).back();
     for (int k = 0; k < n; ++k) {
-      const double coin = random.unit() < 0.5 ? -1 : 1;
-      const std::string name(p.name);
-      double value = coin * 1000;
-      if (p.clamp) {
-        value =
-            p.clamp->lo + static_cast<double>(random.below(static_cast<std::uint64_t>(p.clamp->hi - p.clamp->lo) + 1));
-      } else if (name == "W_re" || name == "W") {
-        value = static_cast<double>(random.below(3)) - 1;
-      } else if (name == "W_im") {
-        value = 0;
-      } else if (name == "g" && p.start.kind == Start::Kind::Constant && p.start.a == 0.5) {
-        value = static_cast<double>(random.below(2));  // the gate of the power units, clamped when it is used
-      } else if (name == "r") {
-        // Which output each input goes to.
-        value = k % c.shape.outputs == static_cast<int>(picked[static_cast<std::size_t>(k / c.shape.outputs)] %
-                                                        static_cast<std::uint64_t>(c.shape.outputs))
-                    ? 1000
-                    : 0;
-      } else if (name == "alpha") {
-        value = 0;
-      } else if (name.rfind("W_hat", 0) == 0 && c.module->name != "NAC*sigmoid") {  // whose W_hat is not under a tanh
-        value = 1000 * (static_cast<double>(random.below(3)) - 1);
-      } else if (name == "V1" || name == "V2") {
-        const int paths = dims.back(), input = k / paths % c.shape.inputs, path = k % paths;
-        value = picked[static_cast<std::size_t>(path)] == static_cast<std::uint64_t>(input) ? 1000 : 0;
-      } else if (name == "w_sign" || name == "w_zero" || name == "b") {
-        value = random.between(-3, 3);
+      double value = (random.unit() < 0.5 ? -1 : 1) * 1000.0;
+      const auto one_of = [&](int which, int position, int count) {
+        const std::uint64_t pick = picked[static_cast<std::size_t>(which)] % static_cast<std::uint64_t>(count);
+        return pick == static_cast<std::uint64_t>(position) ? 1000.0 : 0.0;
+      };
+      switch (p.end) {
+        case End::FarOut:
+          if (p.clamp) value = p.clamp->lo + whole_below(p.clamp->hi - p.clamp->lo + 1, random);
+          break;
+        case End::FarOutOrZero:
+          value = 1000 * (whole_below(3, random) - 1);
+          break;
+        case End::Whole:
+          value = whole_below(3, random) - 1;
+          break;
+        case End::Bit:
+          value = whole_below(2, random);
+          break;
+        case End::Zero:
+          value = 0;
+          break;
+        case End::OneInput:
+          value = one_of(k % paths, k / paths % c.shape.inputs, c.shape.inputs);
+          break;
+        case End::OneOutput:
+          value = one_of(k / c.shape.outputs, k % c.shape.outputs, c.shape.outputs);
+          break;
+        case End::Anywhere:
+          value = random.between(-3, 3);
+          break;
       }
       layer.parameters.push_back(value);
     }

@@ -1,6 +1,7 @@
 // What must hold for every module of the registry, at every shape.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -158,7 +159,7 @@ TEST(EveryModule, TheIdealFormulaOfDiscreteWeightsIsTheModelUpToItsEpsilon) {
 TEST(EveryModule, SaysSoWhenWeightsAreNotDiscrete) {
   Xoshiro random(15);
   for (const ModuleInfo* module : all_modules()) {
-    if (module->name == "Linear" || module->name == "Dense") continue;  // any number is as good as another there
+    if (std::ranges::all_of(module->weights, [](const Quantity& q) { return q.discrete.is_any(); })) continue;
     const ShapeCase c{module, default_shape(*module, 3, 2)};
     Layer layer = test::random_layer(c, random);
     for (double& p : layer.parameters) p = random.between(0.2, 0.4);
@@ -237,6 +238,10 @@ TEST(Registry, EveryModuleIsDocumentedAndTested) {
     for (const ParameterInfo& p : m->parameters) {
       EXPECT_FALSE(p.meaning.empty()) << m->name << " " << p.name;
       EXPECT_TRUE(p.condition.option < static_cast<int>(m->options.size())) << m->name << " " << p.name;
+    }
+    for (const Quantity& q : m->weights) {
+      EXPECT_TRUE(!is_weight(q.role) || !q.discrete.is_any()) << m->name << " " << q.name;
+      EXPECT_TRUE(q.role == Role::Gate || q.counts_as_sparse == is_weight(q.role)) << m->name << " " << q.name;
     }
     EXPECT_LE(m->options.size(), static_cast<std::size_t>(max_options)) << m->name;
     const Result<const ModuleInfo*> found = find_module(m->name);

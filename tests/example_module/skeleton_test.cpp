@@ -23,7 +23,7 @@ TEST(Skeleton, LearnsASum) {
   const auto stack = parse_stack("SKELETON:1", 2);
   ASSERT_TRUE(stack.ok()) << stack.error().message;
   Trainer::Settings settings = default_training(*stack);
-  settings.recipe.batch = 16;
+  settings.recipe.training.batch = 16;
   auto trainer = Trainer::create(settings);
   ASSERT_TRUE(trainer.ok());
   trainer->start(0, 1);

@@ -40,7 +40,7 @@ inline fitting::Term term(double coefficient, fitting::PowerList powers) {
 }
 
 inline fitting::Product product(double coefficient, fitting::PowerList powers,
-                                std::vector<std::pair<int, double>> sums = {}) {
+                                std::vector<std::pair<std::size_t, double>> sums = {}) {
   return {{coefficient, true}, std::move(powers), std::move(sums)};
 }
 

@@ -132,6 +132,15 @@ TEST(Fit, GivesItsNumbersInTheOrderOfTheFormulaWithErrorBars) {
   }
 }
 
+TEST(Fit, ItsNumbersKnowTheirPlaces) {
+  const Candidate& best = fit_of_noisy_hypotenuse().best();
+  std::vector<std::pair<std::string, double>> values, other;
+  for (const FitConstant& c : best.constants) values.push_back({c.slot, c.value}), other.push_back({c.slot, 3});
+  ASSERT_EQ(values.size(), 2u);
+  EXPECT_EQ(print(with_values(best.open_formula, values)), "sqrt(a^2 + b^2)");
+  EXPECT_EQ(print(with_values(best.open_formula, other)), "3*sqrt(a^2 + 3*b^2)");
+}
+
 TEST(Fit, FindsAMagnitude) {
   const Table table =
       table_of({{"a", -3, 3}, {"b", 1, 4}}, 150, 77, [](const double* x, Xoshiro&) { return std::fabs(x[0]) * x[1]; });
@@ -251,7 +260,8 @@ TEST(Fit, StopsInTheMiddleWithTheBestSoFar) {
 TEST(Fit, KeepsToItsTimeLimit) {
   const Fit fit = fitted(noisy_hypotenuse(), {.time_limit = 1e-9});
   EXPECT_TRUE(fit.cut);
-  EXPECT_LT(fit.seconds, 1);
+  EXPECT_LT(fit.restarts,
+            fit_of_noisy_hypotenuse().restarts / 10);  // no clock: how busy the machine is does not matter
 }
 
 TEST(Fit, ReportsProgressThatGrows) {

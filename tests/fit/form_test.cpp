@@ -9,6 +9,9 @@
 #include <vector>
 
 #include "fit/cases.hpp"
+#include "fit/form_algebra.hpp"
+#include "fit/form_layers.hpp"
+#include "fit/form_spell.hpp"
 #include "fit/tape.hpp"
 #include "sanitized.hpp"
 
@@ -161,8 +164,7 @@ Form random_form(Xoshiro& random, const std::vector<bool>& negative, bool roots_
   for (std::uint64_t k = 0, count = 1 + random.below(3); k < count; ++k) {
     form.products.push_back(product(number(), powers()));
     for (std::size_t s = 0; s < form.sums.size(); ++s) {
-      if (random.unit() < 0.6)
-        form.products.back().sums.push_back({static_cast<int>(s), random_power(random, !roots_of_sums)});
+      if (random.unit() < 0.6) form.products.back().sums.push_back({s, random_power(random, !roots_of_sums)});
     }
   }
   return form;

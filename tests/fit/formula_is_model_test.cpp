@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "fit/cases.hpp"
-#include "fit/form.hpp"
+#include "fit/form_algebra.hpp"
+#include "fit/form_layers.hpp"
 #include "nalm/model.hpp"
 #include "sanitized.hpp"
 
@@ -79,7 +80,7 @@ Form random_form(Xoshiro& random, std::size_t columns) {
   for (Product& p : form.products) {
     p = test::product(random_number(random), random_powers(random, columns));
     for (std::size_t s = 0; s < form.sums.size(); ++s) {
-      if (random.unit() < 0.5) p.sums.push_back({static_cast<int>(s), random_power(random)});
+      if (random.unit() < 0.5) p.sums.push_back({s, random_power(random)});
     }
   }
   return form;

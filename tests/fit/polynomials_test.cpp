@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fit/cases.hpp"
+#include "fit/form_algebra.hpp"
 
 namespace nalm::fitting {
 namespace {
@@ -33,8 +34,7 @@ double attraction(const double* x) { return x[0] * x[1] / (std::pow(x[2] - x[3],
 const char* const attraction_text = "m*n/(a^2 + b^2 + c^2 + d^2 - 2*a*b - 2*c*d)";
 
 std::string text_of(const Case& c, Form form) {
-  Refit result;
-  EXPECT_TRUE(normalise(form, c.data.negative) && refit(form, c.data, c.rows, 20, result));
+  EXPECT_TRUE(normalise(form, c.data.negative) && refit(form, c.data, c.rows, 20));
   for (Number* number : numbers(form)) number->value = std::round(10 * number->value) / 10;
   return print(to_expression(form, c.data.columns, c.data.negative));
 }
@@ -80,9 +80,10 @@ TEST(Rational, LeavesOutWhatCancels) {
   ASSERT_TRUE(form);
   EXPECT_LE(free_count(*form), 12);
   Form fitted = *form;
-  Refit result;
-  ASSERT_TRUE(normalise(fitted, c.data.negative) && refit(fitted, c.data, c.rows, 20, result));
-  EXPECT_LT(result.mse, 1e-16);
+  ASSERT_TRUE(normalise(fitted, c.data.negative));
+  const std::optional<Refit> result = refit(fitted, c.data, c.rows, 20);
+  ASSERT_TRUE(result);
+  EXPECT_LT(result->mse, 1e-16);
 }
 
 TEST(Quadratic, IsNotForNoiseNorForMoreColumnsThanRowsCanTellApart) {

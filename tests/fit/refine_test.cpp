@@ -11,6 +11,9 @@
 #include <vector>
 
 #include "fit/cases.hpp"
+#include "fit/description.hpp"
+#include "fit/simple_numbers.hpp"
+#include "fit/snap.hpp"
 #include "sanitized.hpp"
 
 namespace nalm::fitting {
@@ -31,14 +34,14 @@ struct Problem {
     return rows_of(data, all, data.rows);
   }
   Refit refit() {
-    Refit result;
-    EXPECT_TRUE(fitting::refit(form, data, rows(), 40, result));
-    return result;
+    const std::optional<Refit> result = fitting::refit(form, data, rows(), 40);
+    EXPECT_TRUE(result);
+    return result.value_or(Refit{});
   }
   SnappedNumbers snap() {
-    SnappedNumbers result;
-    EXPECT_TRUE(snap_numbers(form, data, rows(), result));
-    return result;
+    const std::optional<SnappedNumbers> result = snap_numbers(form, data, rows());
+    EXPECT_TRUE(result);
+    return result.value_or(SnappedNumbers{});
   }
   double length() {
     const Refit result = refit();
@@ -93,8 +96,7 @@ TEST(Refit, SaysSoWhereTheFormulaHasNoValue) {
   Form form{{{{term(-1, {1, 0}), term(-1, {0, 1})}}}, {product(1, {0, 0}, {{0, 0.5}})}};
   form.sums[0].terms[0].coefficient.free = false;
   Problem p = problem(form, 50, 4, [](const double* x, Xoshiro&) { return 2 * x[0]; });
-  Refit result;
-  EXPECT_FALSE(refit(p.form, p.data, p.rows(), 40, result));
+  EXPECT_FALSE(refit(p.form, p.data, p.rows(), 40));
 }
 
 TEST(Refit, StandardErrorsAreThoseOfTheTextbook) {
@@ -146,6 +148,12 @@ TEST(ErrorBars, AreRightForFewRowsToo) {
     hold += constants[0].low <= 4.3719 && 4.3719 <= constants[0].high;
   }
   EXPECT_GE(hold, repetitions * 96 / 100);
+}
+
+TEST(ErrorBars, ReachAsFarAsStudentsTSays) {
+  // Table values for four degrees of freedom and for very many: NIST/SEMATECH e-Handbook, table 1.3.6.7.2.
+  EXPECT_NEAR(interval_reach(6, 2), 4.604, 5.1e-4);
+  EXPECT_NEAR(interval_reach(100000, 2), 2.576, 5.1e-4);
 }
 
 // ---- simple numbers ------------------------------------------------------------------------------------------------
@@ -200,10 +208,10 @@ TEST(SnapNumbers, DoesNotRoundToANumberOutsideOfTheErrorBar) {
 }
 
 TEST(SimpleNumber, IsOneThatNoAccidentBringsSoClose) {
-  EXPECT_EQ(simple_number(2.0000001, 1e-6), 2.0);
-  EXPECT_EQ(simple_number(0.33333334, 1e-6), 1.0 / 3);
-  EXPECT_EQ(simple_number(3.1415926, 1e-6), std::numbers::pi);
-  EXPECT_EQ(simple_number(9.81000001, 1e-6), 9.81);
+  EXPECT_EQ(simple_number(2.0000001, 1e-6)->value, 2.0);
+  EXPECT_EQ(simple_number(0.33333334, 1e-6)->value, 1.0 / 3);
+  EXPECT_EQ(simple_number(3.1415926, 1e-6)->value, std::numbers::pi);
+  EXPECT_EQ(simple_number(9.81000001, 1e-6)->value, 9.81);
   EXPECT_EQ(simple_number(2.1, 0.05), std::nullopt);
   EXPECT_EQ(simple_number(1.234567891, 1e-9), std::nullopt);
 }

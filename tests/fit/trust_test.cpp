@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "fit/cases.hpp"
-#include "fit/form.hpp"
+#include "fit/form_layers.hpp"
 #include "sanitized.hpp"
 
 namespace nalm::fitting {

@@ -182,7 +182,7 @@ TEST(ModelFile, WrongOptionsAreNamed) {
 }
 
 TEST(ModelFile, DeepNestingIsRefused) {
-  const std::string message = "m.json: this is not a model file: brackets are nested more than 64 deep.";
+  const std::string message = "m.json: the file has brackets nested more than 64 deep, which nothing here needs.";
   EXPECT_EQ(error_of(std::string(1000000, '[')), message);
   std::string objects;
   for (int k = 0; k < 100000; ++k) objects += "{\"a\":";
@@ -198,7 +198,7 @@ TEST(ModelFile, ColumnsMustFitTheInputs) {
             "m.json: \"columns\" should contain only text.");
 }
 
-// Disabled until parse_model refuses them; evaluate() needs names that are all different.
+// evaluate() needs names that are all different.
 TEST(ModelFile, ColumnsMustDiffer) { error_of(file_of(nau_layer("[[1],[1]]"), R"("columns":["a","a"],)")); }
 
 // ---- options that the parameters tell ------------------------------------------------------------------------------

@@ -113,7 +113,7 @@ TEST(Stack, ImpossibleShapesAreRefused) {
             "layer 1: NAU: 100000 inputs by 100000 outputs is more than 1e8 weights; make the layer smaller.");
 }
 
-// Disabled until check_shape looks at choices too; option_text reads past the list of names.
+// option_text would read past the list of names.
 TEST(Stack, ChoicesOutOfRangeAreRefused) {
   for (const double form : {-1.0, 0.5, 3.0, 7.0}) {
     EXPECT_FALSE(check_shape(**find_module("NLRL"), {1, 1, {form, 0, 0}}).ok()) << form;

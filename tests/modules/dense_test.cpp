@@ -135,7 +135,7 @@ TEST(Dense, StartsAndTrainsAsTheLinearLayer) {
     EXPECT_EQ(module.parameters[k].start.a, linear.parameters[k].start.a);
     EXPECT_FALSE(module.parameters[k].clamp);
   }
-  EXPECT_TRUE(module.recipe(Operation::Add, 2).regularisers.empty());
+  EXPECT_TRUE(module.recipe().layers[0].regularisers.empty());
 }
 
 }  // namespace

@@ -109,14 +109,14 @@ TEST(Gated, IsMadeOfNauAndNmu) {
   EXPECT_EQ(module.parameters[1].clamp->hi, 1);
   EXPECT_EQ(module.parameters[2].start.kind, Start::Kind::XavierUniform);
   EXPECT_EQ(module.operations.size(), 3u);
-  const Recipe r = module.recipe(Operation::Multiply, 2);
-  ASSERT_EQ(r.regularisers.size(), 2u);
+  const Recipe r = module.recipe();
+  ASSERT_EQ(r.layers[0].regularisers.size(), 2u);
   for (std::size_t k = 0; k < 2; ++k) {
-    EXPECT_EQ(r.regularisers[k].parameter, module.parameters[k].name);
-    EXPECT_EQ(r.regularisers[k].kind, Regulariser::Kind::Sparsity);
-    EXPECT_EQ(r.regularisers[k].strength, 10);
-    EXPECT_EQ(r.regularisers[k].start, 20000);
-    EXPECT_EQ(r.regularisers[k].end, 35000);
+    EXPECT_EQ(r.layers[0].regularisers[k].parameter, module.parameters[k].name);
+    EXPECT_EQ(r.layers[0].regularisers[k].kind, Regulariser::Kind::Sparsity);
+    EXPECT_EQ(r.layers[0].regularisers[k].strength, 10);
+    EXPECT_EQ(r.layers[0].regularisers[k].start, 20000);
+    EXPECT_EQ(r.layers[0].regularisers[k].end, 35000);
   }
 }
 

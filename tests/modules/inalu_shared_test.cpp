@@ -95,12 +95,12 @@ TEST(INaluShared, StartsAndTrainsAsTheINalu) {
     EXPECT_EQ(start.a, wanted.a);
     EXPECT_EQ(start.b, wanted.b);
   }
-  const Recipe r = module.recipe(Operation::Divide, 2), wanted = separate.recipe(Operation::Divide, 2);
-  ASSERT_EQ(r.regularisers.size(), 1u);
-  EXPECT_EQ(r.regularisers[0].kind, wanted.regularisers[0].kind);
-  EXPECT_EQ(r.regularisers[0].strength, wanted.regularisers[0].strength);
-  EXPECT_EQ(r.clip_value, wanted.clip_value);
-  EXPECT_TRUE(r.reinitialise.has_value());
+  const Recipe r = module.recipe(), wanted = separate.recipe();
+  ASSERT_EQ(r.layers[0].regularisers.size(), 1u);
+  EXPECT_EQ(r.layers[0].regularisers[0].kind, wanted.layers[0].regularisers[0].kind);
+  EXPECT_EQ(r.layers[0].regularisers[0].strength, wanted.layers[0].regularisers[0].strength);
+  EXPECT_EQ(r.training.clip_value, wanted.training.clip_value);
+  EXPECT_TRUE(r.training.reinitialise.has_value());
   EXPECT_EQ(module.operations.size(), 4u);
 }
 

@@ -112,12 +112,13 @@ TEST(Linear, WeightsStartAsThoseOfGlorotAndConstantsAtZero) {
 }
 
 TEST(Linear, RecipeIsTheOrdinaryOne) {
-  const Recipe r = (*find_module("Linear"))->recipe(Operation::Add, 2), ordinary;
-  EXPECT_EQ(r.optimiser.kind, ordinary.optimiser.kind);
-  EXPECT_EQ(r.loss.kind, ordinary.loss.kind);
-  EXPECT_EQ(r.iterations, ordinary.iterations);
-  EXPECT_TRUE(r.regularisers.empty());
-  EXPECT_FALSE(r.clip_norm || r.clip_value || r.noise || r.restarts || r.reinitialise);
+  const Recipe r = (*find_module("Linear"))->recipe(), ordinary;
+  EXPECT_EQ(r.training.optimiser.kind, ordinary.training.optimiser.kind);
+  EXPECT_EQ(r.training.loss.kind, ordinary.training.loss.kind);
+  EXPECT_EQ(r.training.iterations, ordinary.training.iterations);
+  EXPECT_TRUE(r.layers[0].regularisers.empty());
+  EXPECT_FALSE(r.training.clip_norm || r.training.clip_value || r.training.noise || r.training.restarts ||
+               r.training.reinitialise);
 }
 
 }  // namespace

@@ -212,31 +212,29 @@ TEST(McFc, ZeroCountsAsEpsilonAndItsSignAsZero) {
 }
 
 TEST(McFc, RecipesPushSharesAndGatesOutwardsAndLeaveAlphaAlone) {
-  for (const int inputs : {2, 10}) {
-    const Recipe sum = (*find_module("MC-FC"))->recipe(Operation::Add, inputs);
-    ASSERT_EQ(sum.regularisers.size(), 1u);
-    EXPECT_EQ(sum.regularisers[0].parameter, "");
-    for (const std::string& name : all_four) {
-      const Recipe r = (*find_module(name))->recipe(Operation::Multiply, inputs);
-      EXPECT_EQ(r.optimiser.kind, Optimiser::Kind::Adam) << name;
-      EXPECT_EQ(r.optimiser.learning_rate(), 1e-3) << name;
-      EXPECT_EQ(r.iterations, 50000) << name;
-      EXPECT_EQ(r.loss.kind, Loss::Kind::Squared) << name;
-      EXPECT_FALSE(r.clip_norm || r.clip_value || r.noise) << name;
-      std::vector<std::string> covered;
-      for (const Regulariser& regulariser : r.regularisers) {
-        covered.push_back(regulariser.parameter);
-        const auto kind = regulariser.parameter == "g" ? Regulariser::Kind::Sparsity : Regulariser::Kind::Grow;
-        EXPECT_EQ(regulariser.kind, kind) << name;
-        EXPECT_EQ(regulariser.coefficient(20000), 0) << name;
-        EXPECT_EQ(regulariser.coefficient(27500), 5) << name;
-        EXPECT_EQ(regulariser.coefficient(50000), 10) << name;
-      }
-      std::vector<std::string> expected = {"r", "w", "b"};
-      if (name == "MC-FC") expected = {""};
-      if (name == "MulMC-FC-RealNPU") expected.push_back("g");
-      EXPECT_EQ(covered, expected) << name;
+  const Recipe sum = (*find_module("MC-FC"))->recipe();
+  ASSERT_EQ(sum.layers[0].regularisers.size(), 1u);
+  EXPECT_EQ(sum.layers[0].regularisers[0].parameter, "");
+  for (const std::string& name : all_four) {
+    const Recipe r = (*find_module(name))->recipe();
+    EXPECT_EQ(r.training.optimiser.kind, Optimiser::Kind::Adam) << name;
+    EXPECT_EQ(r.training.optimiser.learning_rate(), 1e-3) << name;
+    EXPECT_EQ(r.training.iterations, 50000) << name;
+    EXPECT_EQ(r.training.loss.kind, Loss::Kind::Squared) << name;
+    EXPECT_FALSE(r.training.clip_norm || r.training.clip_value || r.training.noise) << name;
+    std::vector<std::string> covered;
+    for (const Regulariser& regulariser : r.layers[0].regularisers) {
+      covered.push_back(regulariser.parameter);
+      const auto kind = regulariser.parameter == "g" ? Regulariser::Kind::Sparsity : Regulariser::Kind::Grow;
+      EXPECT_EQ(regulariser.kind, kind) << name;
+      EXPECT_EQ(regulariser.coefficient(20000), 0) << name;
+      EXPECT_EQ(regulariser.coefficient(27500), 5) << name;
+      EXPECT_EQ(regulariser.coefficient(50000), 10) << name;
     }
+    std::vector<std::string> expected = {"r", "w", "b"};
+    if (name == "MC-FC") expected = {""};
+    if (name == "MulMC-FC-RealNPU") expected.push_back("g");
+    EXPECT_EQ(covered, expected) << name;
   }
 }
 

@@ -104,7 +104,7 @@ TEST(NacMulVariants, OneTrainsAsTheNacMulAndOneAsTheNmu) {
   const ModuleInfo &sigmoid = **find_module("NAC*sigmoid"), &nmu = **find_module("NAC*NMU");
   EXPECT_EQ(sigmoid.parameters[0].start.kind, Start::Kind::Nac);
   EXPECT_FALSE(sigmoid.parameters[0].clamp);
-  EXPECT_TRUE(sigmoid.recipe(Operation::Multiply, 2).regularisers.empty());
+  EXPECT_TRUE(sigmoid.recipe().layers[0].regularisers.empty());
   const ParameterInfo& W = nmu.parameters[0];
   EXPECT_EQ(W.start.kind, Start::Kind::Uniform);
   EXPECT_EQ(W.start.a, 0.25);
@@ -112,10 +112,10 @@ TEST(NacMulVariants, OneTrainsAsTheNacMulAndOneAsTheNmu) {
   ASSERT_TRUE(W.clamp);
   EXPECT_EQ(W.clamp->lo, 0);
   EXPECT_EQ(W.clamp->hi, 1);
-  const Recipe r = nmu.recipe(Operation::Multiply, 2);
-  ASSERT_EQ(r.regularisers.size(), 1u);
-  EXPECT_EQ(r.regularisers[0].kind, Regulariser::Kind::Sparsity);
-  EXPECT_EQ(r.regularisers[0].strength, 10);
+  const Recipe r = nmu.recipe();
+  ASSERT_EQ(r.layers[0].regularisers.size(), 1u);
+  EXPECT_EQ(r.layers[0].regularisers[0].kind, Regulariser::Kind::Sparsity);
+  EXPECT_EQ(r.layers[0].regularisers[0].strength, 10);
   for (const ModuleInfo* module : {&sigmoid, &nmu}) {
     ASSERT_EQ(module->operations.size(), 1u);
     EXPECT_EQ(module->operations[0], Operation::Multiply);

@@ -132,24 +132,20 @@ TEST(NaiveNpu, UnusualInputsAreAsDescribed) {
 
 TEST(NaiveNpu, RecipeIsThatOfTheNpu) {
   const ModuleInfo& module = **find_module("NaiveNPU");
-  for (const int inputs : {2, 10}) {
-    for (const Operation operation : {Operation::Multiply, Operation::Divide}) {
-      const Recipe r = module.recipe(operation, inputs);
-      EXPECT_EQ(r.optimiser.kind, Optimiser::Kind::Adam);
-      EXPECT_EQ(r.optimiser.learning_rate(), 5e-3);
-      EXPECT_EQ(r.iterations, 50000);
-      EXPECT_EQ(r.loss.kind, Loss::Kind::Squared);
-      EXPECT_FALSE(r.clip_norm || r.clip_value || r.noise);
-      ASSERT_EQ(r.regularisers.size(), 1u);
-      const Regulariser& l1 = r.regularisers[0];
-      EXPECT_EQ(l1.kind, Regulariser::Kind::L1);
-      EXPECT_TRUE(l1.parameter.empty());
-      const double first = operation == Operation::Divide ? 1e-9 : 1e-7;
-      EXPECT_DOUBLE_EQ(l1.coefficient(9999), first);
-      EXPECT_DOUBLE_EQ(l1.coefficient(10000), 10 * first);
-      EXPECT_DOUBLE_EQ(l1.coefficient(50000), 100 * first);
-    }
-  }
+  const Recipe r = module.recipe();
+  EXPECT_EQ(r.training.optimiser.kind, Optimiser::Kind::Adam);
+  EXPECT_EQ(r.training.optimiser.learning_rate(), 5e-3);
+  EXPECT_EQ(r.training.iterations, 50000);
+  EXPECT_EQ(r.training.loss.kind, Loss::Kind::Squared);
+  EXPECT_FALSE(r.training.clip_norm || r.training.clip_value || r.training.noise);
+  ASSERT_EQ(r.layers[0].regularisers.size(), 1u);
+  const Regulariser& l1 = r.layers[0].regularisers[0];
+  EXPECT_EQ(l1.kind, Regulariser::Kind::L1);
+  EXPECT_TRUE(l1.parameter.empty());
+  const double first = 1e-7;
+  EXPECT_DOUBLE_EQ(l1.coefficient(9999), first);
+  EXPECT_DOUBLE_EQ(l1.coefficient(10000), 10 * first);
+  EXPECT_DOUBLE_EQ(l1.coefficient(50000), 100 * first);
 }
 
 TEST(NaiveNpu, RealPowersStartAtRandomAndImaginaryOnesAtZeroWithoutBounds) {

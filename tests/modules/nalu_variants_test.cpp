@@ -170,15 +170,15 @@ TEST(NaluVariants, AreTrainedAsTheNalu) {
   for (const char* name : {"NALU2M", "NALUIG", "NALU2MIG"}) {
     const ModuleInfo& module = **find_module(name);
     EXPECT_EQ(module.operations.size(), 4u) << name;
-    for (const int inputs : {2, 10}) {
-      const Recipe r = module.recipe(Operation::Divide, inputs);
-      EXPECT_EQ(r.optimiser.kind, Optimiser::Kind::Adam) << name;
-      EXPECT_EQ(r.optimiser.learning_rate(), 1e-3) << name;
-      EXPECT_EQ(r.iterations, 50000) << name;
-      EXPECT_EQ(r.loss.kind, Loss::Kind::Squared) << name;
-      EXPECT_TRUE(r.regularisers.empty()) << name;
-      EXPECT_FALSE(r.clip_norm || r.clip_value || r.noise || r.restarts || r.reinitialise) << name;
-    }
+    const Recipe r = module.recipe();
+    EXPECT_EQ(r.training.optimiser.kind, Optimiser::Kind::Adam) << name;
+    EXPECT_EQ(r.training.optimiser.learning_rate(), 1e-3) << name;
+    EXPECT_EQ(r.training.iterations, 50000) << name;
+    EXPECT_EQ(r.training.loss.kind, Loss::Kind::Squared) << name;
+    EXPECT_TRUE(r.layers[0].regularisers.empty()) << name;
+    EXPECT_FALSE(r.training.clip_norm || r.training.clip_value || r.training.noise || r.training.restarts ||
+                 r.training.reinitialise)
+        << name;
     for (const ParameterInfo& p : module.parameters) {
       EXPECT_FALSE(p.clamp) << name << " " << p.name;
       const auto gate = p.name == "G" ? Start::Kind::XavierUniform : Start::Kind::Constant;

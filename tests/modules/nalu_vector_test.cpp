@@ -93,7 +93,7 @@ TEST(NaluVector, StartsAndTrainsAsTheNalu) {
   ASSERT_EQ(module.parameters.size(), 3u);
   for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(module.parameters[k].start.kind, nalu.parameters[k].start.kind) << k;
   EXPECT_EQ(size_of(module, module.parameters[2].axes, default_shape(module, 5, 3)), 5);
-  EXPECT_TRUE(module.recipe(Operation::Divide, 2).regularisers.empty());
+  EXPECT_TRUE(module.recipe().layers[0].regularisers.empty());
   EXPECT_EQ(module.operations.size(), 4u);
 }
 

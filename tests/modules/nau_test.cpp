@@ -54,7 +54,7 @@ TEST(Nau, SparsityErrorIsTheDistanceFromMinusOneZeroAndOne) {
   EXPECT_EQ(sparsity_error(nau({0.5, 1})), 0.5);
 }
 
-// Disabled until sparsity_error no longer loses NaN in std::max(worst, NaN), which is worst.
+// std::max(worst, NaN) is worst, and would lose it.
 TEST(Nau, SparsityErrorOfNanIsNan) { EXPECT_TRUE(std::isnan(sparsity_error(nau({std::nan(""), 1})))); }
 
 TEST(Nau, SpellsSumsAndDifferences) {

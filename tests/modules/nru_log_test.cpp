@@ -35,7 +35,7 @@ Values slopes_of_loss(const Values& W, const Values& x, double t) {
   network.update_weights();
   AlignedVector<double> in(x.size() * lanes), targets(lanes, t);
   for (std::size_t k = 0; k < in.size(); ++k) in[k] = x[k / lanes];
-  const Loss loss = model.layers[0].module->recipe(Operation::Multiply, 2).loss;
+  const Loss loss = model.layers[0].module->recipe().training.loss;
   network.clear_gradients();
   network.learn(in.data(), targets.data(), 1, 1.0, nullptr, loss);
   network.pull_back();
@@ -138,24 +138,17 @@ TEST(NruLog, ZeroCountsAsTheSmallestFloatAndIsPositive) {
 }
 
 TEST(NruLog, RecipeHasTheLogarithmicLossAndAWeakRegulariser) {
-  const ModuleInfo& module = **find_module("NRU-log");
-  const Recipe two = module.recipe(Operation::Divide, 2), ten = module.recipe(Operation::Multiply, 10);
-  for (const Recipe& r : {two, ten}) {
-    EXPECT_EQ(r.optimiser.kind, Optimiser::Kind::Adam);
-    EXPECT_EQ(r.optimiser.learning_rate(), 1e-2);
-    EXPECT_EQ(r.loss.kind, Loss::Kind::Log);
-    EXPECT_FALSE(r.clip_norm || r.clip_value || r.noise);
-    ASSERT_EQ(r.regularisers.size(), 1u);
-    EXPECT_EQ(r.regularisers[0].kind, Regulariser::Kind::Sparsity);
-  }
-  EXPECT_EQ(two.cool_down->factor(20000), 1);
-  EXPECT_EQ(two.cool_down->factor(50000), 0);
-  EXPECT_EQ(ten.cool_down->factor(50000), 1);
-  EXPECT_EQ(ten.cool_down->factor(100000), 0);
-  EXPECT_EQ(two.iterations, 50000);
-  EXPECT_EQ(strengths(two.regularisers[0], {20000, 27500, 35000, 50000}), (Values{0, 0.05, 0.1, 0.1}));
-  EXPECT_EQ(ten.iterations, 100000);
-  EXPECT_EQ(strengths(ten.regularisers[0], {50000, 62500, 75000, 100000}), (Values{0, 0.05, 0.1, 0.1}));
+  const Recipe r = (*find_module("NRU-log"))->recipe();
+  EXPECT_EQ(r.training.optimiser.kind, Optimiser::Kind::Adam);
+  EXPECT_EQ(r.training.optimiser.learning_rate(), 1e-2);
+  EXPECT_EQ(r.training.loss.kind, Loss::Kind::Log);
+  EXPECT_FALSE(r.training.clip_norm || r.training.clip_value || r.training.noise);
+  ASSERT_EQ(r.layers[0].regularisers.size(), 1u);
+  EXPECT_EQ(r.layers[0].regularisers[0].kind, Regulariser::Kind::Sparsity);
+  EXPECT_EQ(r.training.cool_down->factor(20000), 1);
+  EXPECT_EQ(r.training.cool_down->factor(50000), 0);
+  EXPECT_EQ(r.training.iterations, 50000);
+  EXPECT_EQ(strengths(r.layers[0].regularisers[0], {20000, 27500, 35000, 50000}), (Values{0, 0.05, 0.1, 0.1}));
 }
 
 TEST(NruLog, WeightsStartAsThoseOfTheNauAndStayWithinOne) {

@@ -140,12 +140,12 @@ TEST(NruPower, UnusualInputsAreAsDescribed) {
 }
 
 TEST(NruPower, RecipeHasTheLogarithmicLossAndNoRegulariser) {
-  const Recipe r = (*find_module("NRU-power"))->recipe(Operation::Multiply, 2);
-  EXPECT_EQ(r.optimiser.kind, Optimiser::Kind::Adam);
-  EXPECT_EQ(r.optimiser.learning_rate(), 1e-2);
-  EXPECT_EQ(r.loss.kind, Loss::Kind::Log);
-  EXPECT_TRUE(r.regularisers.empty());
-  EXPECT_FALSE(r.clip_norm || r.clip_value || r.noise);
+  const Recipe r = (*find_module("NRU-power"))->recipe();
+  EXPECT_EQ(r.training.optimiser.kind, Optimiser::Kind::Adam);
+  EXPECT_EQ(r.training.optimiser.learning_rate(), 1e-2);
+  EXPECT_EQ(r.training.loss.kind, Loss::Kind::Log);
+  EXPECT_TRUE(r.layers[0].regularisers.empty());
+  EXPECT_FALSE(r.training.clip_norm || r.training.clip_value || r.training.noise);
 }
 
 TEST(NruPower, WeightsStartAsThoseOfTheNauAndHaveNoBounds) {

@@ -140,7 +140,7 @@ TEST(Nsr, NotesQuoteColumnNames) {
   EXPECT_EQ(notes(10, 0, -5, {"unit price", "b"}), std::vector<std::string>{"y1 is true where \"unit price\" > b"});
 }
 
-// Disabled until the relation no longer replaces the first question mark of the text.
+// The relation once replaced the first question mark of the whole text, that of a column's name included.
 TEST(Nsr, NotesSurviveQuestionMarksInColumnNames) {
   EXPECT_EQ(notes(10, 0, -5, {"ok?", "b"}), std::vector<std::string>{"y1 is true where \"ok?\" > b"});
 }

@@ -104,31 +104,27 @@ TEST(RealNpuModified, UnusualInputsAreThoseOfTheRealNpu) {
 
 TEST(RealNpuModified, RecipeDrivesPowersToUnitsAndGatesToADecision) {
   const ModuleInfo& module = **find_module("RealNPU-modified");
-  for (const Operation operation : {Operation::Multiply, Operation::Divide}) {
-    for (const int inputs : {2, 10}) {
-      const Recipe r = module.recipe(operation, inputs);
-      EXPECT_EQ(r.optimiser.kind, Optimiser::Kind::Adam);
-      EXPECT_EQ(r.optimiser.learning_rate(), 5e-3);
-      EXPECT_EQ(r.loss.kind, Loss::Kind::Squared);
-      EXPECT_FALSE(r.clip_norm || r.clip_value || r.noise);
-      EXPECT_EQ(r.iterations, inputs == 2 ? 50000 : 100000);
-      ASSERT_EQ(r.regularisers.size(), 3u);
-      const Regulariser &power = r.regularisers[0], &gate = r.regularisers[1], &l1 = r.regularisers[2];
-      EXPECT_EQ(power.kind, Regulariser::Kind::Unit);
-      EXPECT_EQ(power.parameter, "W_re");
-      EXPECT_EQ(gate.kind, Regulariser::Kind::Sparsity);
-      EXPECT_EQ(gate.parameter, "g");
-      for (const Regulariser* ramp : {&power, &gate}) {
-        const std::vector<long> two = {40000, 45000, 50000}, ten = {50000, 62500, 75000};
-        EXPECT_EQ(strengths(*ramp, inputs == 2 ? two : ten), (Values{0, 0.5, 1}));
-      }
-      EXPECT_EQ(l1.kind, Regulariser::Kind::L1);
-      EXPECT_TRUE(l1.parameter.empty());
-      EXPECT_DOUBLE_EQ(l1.coefficient(9999), 1e-9);
-      EXPECT_DOUBLE_EQ(l1.coefficient(10000), 1e-8);
-      EXPECT_DOUBLE_EQ(l1.coefficient(100000), 1e-7);
-    }
+  const Recipe r = module.recipe();
+  EXPECT_EQ(r.training.optimiser.kind, Optimiser::Kind::Adam);
+  EXPECT_EQ(r.training.optimiser.learning_rate(), 5e-3);
+  EXPECT_EQ(r.training.loss.kind, Loss::Kind::Squared);
+  EXPECT_FALSE(r.training.clip_norm || r.training.clip_value || r.training.noise);
+  EXPECT_EQ(r.training.iterations, 50000);
+  ASSERT_EQ(r.layers[0].regularisers.size(), 3u);
+  const Regulariser &power = r.layers[0].regularisers[0], &gate = r.layers[0].regularisers[1],
+                    &l1 = r.layers[0].regularisers[2];
+  EXPECT_EQ(power.kind, Regulariser::Kind::Unit);
+  EXPECT_EQ(power.parameter, "W_re");
+  EXPECT_EQ(gate.kind, Regulariser::Kind::Sparsity);
+  EXPECT_EQ(gate.parameter, "g");
+  for (const Regulariser* ramp : {&power, &gate}) {
+    EXPECT_EQ(strengths(*ramp, {40000, 45000, 50000}), (Values{0, 0.5, 1}));
   }
+  EXPECT_EQ(l1.kind, Regulariser::Kind::L1);
+  EXPECT_TRUE(l1.parameter.empty());
+  EXPECT_DOUBLE_EQ(l1.coefficient(9999), 1e-9);
+  EXPECT_DOUBLE_EQ(l1.coefficient(10000), 1e-8);
+  EXPECT_DOUBLE_EQ(l1.coefficient(100000), 1e-7);
 }
 
 TEST(RealNpuModified, BothParametersAreClampedUnlikeThoseOfTheRealNpu) {

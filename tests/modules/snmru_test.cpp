@@ -130,21 +130,19 @@ TEST(Snmru, UnusualInputsAreThoseOfTheNmru) {
 TEST(Snmru, RecipeIsThatOfTheNmruWithNoise) {
   const ModuleInfo &module = **find_module("sNMRU"), &nmru = **find_module("NMRU");
   EXPECT_TRUE(module.takes_noise);
-  for (const int inputs : {2, 10}) {
-    const Recipe own = module.recipe(Operation::Divide, inputs), other = nmru.recipe(Operation::Divide, inputs);
-    ASSERT_TRUE(own.noise);
-    EXPECT_EQ((Values{own.noise->lo, own.noise->hi}), (Values{1, 5}));
-    EXPECT_FALSE(own.noise->batch_adaptive);
-    EXPECT_FALSE(other.noise);
-    EXPECT_EQ(own.optimiser.learning_rate(), 1e-2);
-    EXPECT_EQ(own.clip_norm, 1.0);
-    EXPECT_EQ(own.loss.kind, Loss::Kind::Squared);
-    EXPECT_EQ(own.iterations, other.iterations);
-    ASSERT_EQ(own.regularisers.size(), 1u);
-    EXPECT_EQ(own.regularisers[0].kind, Regulariser::Kind::Sparsity);
-    for (const long e : {20000, 27500, 35000, 62500, 75000}) {
-      EXPECT_EQ(own.regularisers[0].coefficient(e), other.regularisers[0].coefficient(e)) << e;
-    }
+  const Recipe own = module.recipe(), other = nmru.recipe();
+  ASSERT_TRUE(own.training.noise);
+  EXPECT_EQ((Values{own.training.noise->lo, own.training.noise->hi}), (Values{1, 5}));
+  EXPECT_FALSE(own.training.noise->batch_adaptive);
+  EXPECT_FALSE(other.training.noise);
+  EXPECT_EQ(own.training.optimiser.learning_rate(), 1e-2);
+  EXPECT_EQ(own.training.clip_norm, 1.0);
+  EXPECT_EQ(own.training.loss.kind, Loss::Kind::Squared);
+  EXPECT_EQ(own.training.iterations, other.training.iterations);
+  ASSERT_EQ(own.layers[0].regularisers.size(), 1u);
+  EXPECT_EQ(own.layers[0].regularisers[0].kind, Regulariser::Kind::Sparsity);
+  for (const long e : {20000, 27500, 35000, 62500, 75000}) {
+    EXPECT_EQ(own.layers[0].regularisers[0].coefficient(e), other.layers[0].regularisers[0].coefficient(e)) << e;
   }
 }
 

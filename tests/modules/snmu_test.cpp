@@ -135,24 +135,20 @@ TEST(Snmu, UnusualInputsAreThoseOfTheNmu) {
 TEST(Snmu, RecipesDifferInTheirNoiseOnly) {
   for (const std::string& name : both) {
     const ModuleInfo& module = **find_module(name);
-    const Recipe two = module.recipe(Operation::Multiply, 2), ten = module.recipe(Operation::Multiply, 10);
-    for (const Recipe& r : {two, ten}) {
-      EXPECT_EQ(r.optimiser.kind, Optimiser::Kind::Adam);
-      EXPECT_EQ(r.optimiser.learning_rate(), 1e-3);
-      EXPECT_EQ(r.loss.kind, Loss::Kind::Squared);
-      EXPECT_FALSE(r.clip_norm || r.clip_value);
-      ASSERT_EQ(r.regularisers.size(), 1u);
-      EXPECT_EQ(r.regularisers[0].kind, Regulariser::Kind::Sparsity);
-      ASSERT_TRUE(r.noise);
-      EXPECT_EQ(r.noise->lo, 1);
-      EXPECT_EQ(r.noise->batch_adaptive, name == "sNMU-batch");
-    }
-    EXPECT_EQ(two.iterations, 50000);
-    EXPECT_EQ(strengths(two.regularisers[0], {20000, 27500, 35000, 50000}), (Values{0, 5, 10, 10}));
-    EXPECT_EQ(ten.iterations, 100000);
-    EXPECT_EQ(strengths(ten.regularisers[0], {50000, 62500, 75000, 100000}), (Values{0, 5, 10, 10}));
+    const Recipe r = module.recipe();
+    EXPECT_EQ(r.training.optimiser.kind, Optimiser::Kind::Adam);
+    EXPECT_EQ(r.training.optimiser.learning_rate(), 1e-3);
+    EXPECT_EQ(r.training.loss.kind, Loss::Kind::Squared);
+    EXPECT_FALSE(r.training.clip_norm || r.training.clip_value);
+    ASSERT_EQ(r.layers[0].regularisers.size(), 1u);
+    EXPECT_EQ(r.layers[0].regularisers[0].kind, Regulariser::Kind::Sparsity);
+    ASSERT_TRUE(r.training.noise);
+    EXPECT_EQ(r.training.noise->lo, 1);
+    EXPECT_EQ(r.training.noise->batch_adaptive, name == "sNMU-batch");
+    EXPECT_EQ(r.training.iterations, 50000);
+    EXPECT_EQ(strengths(r.layers[0].regularisers[0], {20000, 27500, 35000, 50000}), (Values{0, 5, 10, 10}));
   }
-  EXPECT_EQ((*find_module("sNMU"))->recipe(Operation::Multiply, 2).noise->hi, 5);
+  EXPECT_EQ((*find_module("sNMU"))->recipe().training.noise->hi, 5);
 }
 
 TEST(Snmu, WeightsStartAroundOneHalfAndStayBetweenZeroAndOne) {

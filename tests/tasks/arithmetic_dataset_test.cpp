@@ -52,6 +52,42 @@ TEST(ArithmeticDataset, SubsetsShareTheirMiddleAndMoveTogether) {
   EXPECT_EQ(largest, 62);
 }
 
+// Four inputs of the sweep are a task of their own, and not the simple one, which has four inputs too.
+TEST(ArithmeticDataset, FourInputsAreNotTheSimpleTask) {
+  for (std::uint32_t seed = 0; seed < 20; ++seed) {
+    const Subsets swept = subsets_of({.inputs = 4}, seed);
+    EXPECT_EQ(swept.a_end - swept.a_first, 1);
+    EXPECT_EQ(swept.b_first, swept.a_end);
+    EXPECT_EQ(swept.b_end - swept.b_first, 1);
+    EXPECT_LE(swept.b_end, 4);
+    const Subsets simple = subsets_of({.inputs = 4, .simple = true}, seed);
+    EXPECT_EQ(simple.a_first, 0);
+    EXPECT_EQ(simple.a_end, 4);
+    EXPECT_EQ(simple.b_first, 0);
+    EXPECT_EQ(simple.b_end, 2);
+  }
+  const auto threshold = [](const SubsetShape& shape) {
+    return arithmetic_dataset_threshold(Multiply, test_range, shape, ThresholdSubsets::AsPublished);
+  };
+  EXPECT_NE(threshold({.inputs = 4}), threshold({.inputs = 4, .simple = true}));
+}
+
+// What the presets train: the target of the first test row is that of the subsets.
+TEST(ArithmeticDataset, TheSweepsFourInputsHaveTheirOwnTargets) {
+  const Result<const Task*> task = find_task("arithmetic-dataset");
+  ASSERT_TRUE(task);
+  int found = 0;
+  for (const Cell& cell : (*task)->preset_cells("sweep-inputs")) {
+    if (cell.setting != "4 inputs") continue;
+    ++found;
+    const Rows rows = cell.data(0)->set(1);
+    const Subsets s = subsets_of({.inputs = 4}, 0);
+    EXPECT_FLOAT_EQ(static_cast<float>(rows.t[0]), static_cast<float>(rows.x[static_cast<std::size_t>(s.a_first)] *
+                                                                      rows.x[static_cast<std::size_t>(s.b_first)]));
+  }
+  EXPECT_GT(found, 0);
+}
+
 // What the lanes draw: numbers of the range, and the target of the lane's own subsets.
 TEST(SubsetSource, GivesEveryLaneItsOwnTarget) {
   const simd::Target& target = simd::active_target();

@@ -98,8 +98,8 @@ TEST(Calculator, PutsSignsBackWhereModulesSeeMagnitudes) {
   Calculator calculator = standard_calculator();
   OperatorTraining training = *single_module(CalcOperator::Multiply, "NAC*");
   EXPECT_TRUE(training.magnitudes);
-  training.settings.recipe.iterations = 10000;
-  training.settings.recipe.optimiser.set_learning_rate(1e-2);
+  training.settings.recipe.training.iterations = 10000;
+  training.settings.recipe.training.optimiser.set_learning_rate(1e-2);
   calculator.set(CalcOperator::Multiply, training);
   const Calculation result = calculate(calculator, "-3 * 4");
   EXPECT_NEAR(result.value, -12, 0.5);
@@ -166,8 +166,8 @@ TEST(Calculator, RefusesModulesThatCannotLearnAnOperator) {
 
 TEST(Calculator, LearnsNothingWithoutALearningRate) {
   OperatorTraining training = *single_module(CalcOperator::Add, "NAU");
-  training.settings.recipe.optimiser.set_learning_rate(0);
-  training.settings.recipe.iterations = 1000;
+  training.settings.recipe.training.optimiser.set_learning_rate(0);
+  training.settings.recipe.training.iterations = 1000;
   const Result<LearntOperator> learnt = learn_operator(CalcOperator::Add, training, 0);
   ASSERT_TRUE(learnt);
   EXPECT_GT(learnt->error, 0.01);

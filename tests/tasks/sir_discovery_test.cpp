@@ -4,9 +4,12 @@
 
 #include <cmath>
 
+#include "train/network.hpp"
+
 namespace nalm {
 namespace {
 
+// tests/tasks/reference_values.py prints these states.
 TEST(SirDiscovery, TheTrajectoryIsTheReference) {
   const auto states = sir_trajectory({});
   ASSERT_EQ(states.size(), 40u);

@@ -16,6 +16,8 @@
 
 #include "base/aligned.hpp"
 #include "modules/registry.hpp"
+#include "nalm/model.hpp"
+#include "nalm/train.hpp"
 #include "train/start_values.hpp"
 
 namespace nalm {
@@ -35,7 +37,7 @@ Stack stack_of(std::string_view text, int inputs) {
 template <class S>
 class OneRun {
  public:
-  OneRun(const Stack& stack, const StackRecipe& recipe) : bundle_(stack, recipe, simd::active_target()) {}
+  OneRun(const Stack& stack, const Recipe& recipe) : bundle_(stack, recipe, simd::active_target()) {}
 
   Bundle<S>& bundle() { return bundle_; }
   void set(int layer, const Values& values) {
@@ -62,9 +64,9 @@ class OneRun {
   Bundle<S> bundle_;
 };
 
-StackRecipe plain_recipe(const Optimiser& optimiser = Adam{}) {
-  StackRecipe recipe;
-  recipe.whole.optimiser = optimiser;
+Recipe plain_recipe(const Optimiser& optimiser = Adam{}) {
+  Recipe recipe;
+  recipe.training.optimiser = optimiser;
   recipe.layers.resize(1);
   return recipe;
 }
@@ -131,8 +133,8 @@ TEST(AdamSteps, AreThoseOfAScalarProgram) {
 
 TEST(AdamSteps, AddEpsilonAfterTheBiasCorrection) {
   // A gradient of 1e-9 is below epsilon: the first step is lr * 1e-9 / (1e-9 + 1e-8), not lr.
-  StackRecipe recipe = plain_recipe(Adam{.learning_rate = 1});
-  recipe.layers[0] = {Regulariser::l1(1e-9, 1e-9)};
+  Recipe recipe = plain_recipe(Adam{.learning_rate = 1});
+  recipe.layers[0].regularisers = {Regulariser::l1(1e-9, 1e-9)};
   OneRun<float> run(stack_of("NAU:1", 2), recipe);
   run.set(0, {0.5, -0.5});
   run.step({0, 0}, {0});
@@ -190,7 +192,7 @@ TEST(RmsPropSteps, DifferInTheirFirstStep) {
 
 TEST(Training, OfNauIsThatOfAScalarProgram) {
   // Everything by hand: forward, gradient, Adam, clamp. Sums are taken in another order, so not the same bits.
-  OneRun<float> run(stack_of("NAU:1", 2), StackRecipe::of(stack_of("NAU:1", 2), Operation::Add));
+  OneRun<float> run(stack_of("NAU:1", 2), default_recipe(stack_of("NAU:1", 2)));
   Values w{-0.4, 0.3};
   run.set(0, w);
   ScalarAdam adam(Adam{}, 2);
@@ -217,9 +219,9 @@ TEST(Training, OfNauIsThatOfAScalarProgram) {
 
 TEST(Clipping, ByValueCutsEveryScalar) {
   const Stack stack = stack_of("NAU:2,NMU:1", 2);
-  StackRecipe recipe = plain_recipe();
+  Recipe recipe = plain_recipe();
   OneRun<double> free(stack, recipe);
-  recipe.whole.clip_value = 0.1;
+  recipe.training.clip_value = 0.1;
   OneRun<double> clipped(stack, recipe);
   for (OneRun<double>* run : {&free, &clipped}) {
     run->set(0, {0.5, -0.5, 0.001, 0.3});
@@ -241,8 +243,8 @@ TEST(Clipping, ByValueCutsEveryScalar) {
 TEST(Clipping, ByNormScalesTheGradientOfAllLayers) {
   const Stack stack = stack_of("NAU:2,NMU:1", 2);
   const auto gradients = [&](std::optional<double> limit) {
-    StackRecipe recipe = plain_recipe();
-    recipe.whole.clip_norm = limit;
+    Recipe recipe = plain_recipe();
+    recipe.training.clip_norm = limit;
     OneRun<double> run(stack, recipe);
     run.set(0, {0.5, -0.5, 0.1, 0.3});
     run.set(1, {0.5, 0.1});
@@ -264,9 +266,9 @@ TEST(Clipping, ByNormScalesTheGradientOfAllLayers) {
 }
 
 TEST(Clipping, ByValueComesAfterTheRegularisers) {
-  StackRecipe recipe = plain_recipe();
-  recipe.layers[0] = {Regulariser::l1(5, 5)};
-  recipe.whole.clip_value = 0.1;
+  Recipe recipe = plain_recipe();
+  recipe.layers[0].regularisers = {Regulariser::l1(5, 5)};
+  recipe.training.clip_value = 0.1;
   OneRun<float> run(stack_of("NAU:1", 2), recipe);
   run.set(0, {0.5, -0.5});
   run.step({0, 0}, {0});
@@ -309,25 +311,23 @@ TEST(Regularisers, OfSaturationStartAfterTheirIteration) {
 }
 
 TEST(Regularisers, OfTheModulesAreThoseOfThePaper) {
-  const auto only = [](const char* module, Operation operation) {
-    const std::vector<Regulariser> all = (*find_module(module))->recipe(operation, 2).regularisers;
+  const auto only = [](const char* module) {
+    const std::vector<Regulariser> all = (*find_module(module))->recipe().layers[0].regularisers;
     EXPECT_EQ(all.size(), 1u) << module;
     return all.at(0);
   };
-  EXPECT_EQ(only("NAU", Operation::Add).coefficient(50000), 0.01);
-  EXPECT_EQ(only("NAU", Operation::Add).coefficient(27500), 0.005);
-  EXPECT_EQ(only("NMU", Operation::Multiply).coefficient(50000), 10);
-  EXPECT_EQ(only("NMU", Operation::Multiply).coefficient(20000), 0);
-  EXPECT_EQ(only("iNALU", Operation::Add).coefficient(10001), 0.05);
+  EXPECT_EQ(only("NAU").coefficient(50000), 0.01);
+  EXPECT_EQ(only("NAU").coefficient(27500), 0.005);
+  EXPECT_EQ(only("NMU").coefficient(50000), 10);
+  EXPECT_EQ(only("NMU").coefficient(20000), 0);
+  EXPECT_EQ(only("iNALU").coefficient(10001), 0.05);
   for (const char* npu : {"NPU", "RealNPU"}) {
-    EXPECT_EQ(only(npu, Operation::Multiply).coefficient(0), 1e-7);
-    EXPECT_NEAR(only(npu, Operation::Multiply).coefficient(50000), 1e-5, 1e-18);
-    EXPECT_EQ(only(npu, Operation::Divide).coefficient(0), 1e-9);
-    EXPECT_NEAR(only(npu, Operation::Divide).coefficient(50000), 1e-7, 1e-20);
-    EXPECT_EQ((*find_module(npu))->recipe(Operation::Divide, 2).optimiser.learning_rate(), 5e-3);
+    EXPECT_EQ(only(npu).coefficient(0), 1e-7);
+    EXPECT_NEAR(only(npu).coefficient(50000), 1e-5, 1e-18);
+    EXPECT_EQ((*find_module(npu))->recipe().training.optimiser.learning_rate(), 5e-3);
   }
   for (const char* other : {"NAC+", "NAC*", "NALU", "G-NALU"}) {
-    EXPECT_TRUE((*find_module(other))->recipe(Operation::Add, 2).regularisers.empty()) << other;
+    EXPECT_TRUE((*find_module(other))->recipe().layers[0].regularisers.empty()) << other;
   }
 }
 
@@ -335,8 +335,8 @@ TEST(Regularisers, OfTheModulesAreThoseOfThePaper) {
 Values regulariser_gradient(const Regulariser& r, const Values& weights, double validation_error = 0.5) {
   const ModuleInfo* nau = *find_module("NAU");
   const Stack stack{{nau, default_shape(*nau, static_cast<int>(weights.size()), 1)}};
-  StackRecipe recipe = plain_recipe();
-  recipe.layers[0] = {r};
+  Recipe recipe = plain_recipe();
+  recipe.layers[0].regularisers = {r};
   OneRun<double> run(stack, recipe);
   run.set(0, weights);
   run.set_validation_error(validation_error);
@@ -372,8 +372,8 @@ TEST(Regularisers, OfL1AreNotDividedByTheNumberOfWeights) {
 
 TEST(Regularisers, WatchTheValidationErrorOfTheirOwnLane) {
   const Stack stack = stack_of("NAU:1", 2);
-  StackRecipe recipe = plain_recipe();
-  recipe.layers[0] = {Regulariser::saturate(0.05, -1)};
+  Recipe recipe = plain_recipe();
+  recipe.layers[0].regularisers = {Regulariser::saturate(0.05, -1)};
   Bundle<float> bundle(stack, recipe, simd::active_target());
   const std::size_t lanes = static_cast<std::size_t>(bundle.lanes());
   for (int l = 0; l < bundle.lanes(); ++l) {
@@ -389,9 +389,9 @@ TEST(Regularisers, WatchTheValidationErrorOfTheirOwnLane) {
 
 TEST(Regularisers, CoverOneParameterIfItIsNamed) {
   const Stack stack = stack_of("RealNPU:1", 2);
-  StackRecipe recipe = plain_recipe();
-  recipe.layers[0] = {Regulariser::l1(0.5, 0.5)};
-  recipe.layers[0][0].parameter = "g";
+  Recipe recipe = plain_recipe();
+  recipe.layers[0].regularisers = {Regulariser::l1(0.5, 0.5)};
+  recipe.layers[0].regularisers[0].parameter = "g";
   OneRun<double> run(stack, recipe);
   run.set(0, {0.3, -0.3, 1.5, -0.5});  // gates outside [0, 1] get nothing from the data
   run.step({1, 1}, {1});
@@ -403,7 +403,7 @@ TEST(Regularisers, CoverOneParameterIfItIsNamed) {
 TEST(Regularisers, EnterTheIterationsTheRecipeSays) {
   // NAU as the paper trains it, on data that give no gradient; weights are put back before iterations of interest.
   const Stack stack = stack_of("NAU:1", 2);
-  OneRun<float> run(stack, StackRecipe::of(stack, Operation::Add));
+  OneRun<float> run(stack, default_recipe(stack));
   const Values zero{0, 0}, target{0};
   const auto gradient_at = [&](long e) {
     while (run.bundle().iteration() < e) run.step(zero, target);
@@ -448,8 +448,8 @@ TEST(Clamping, KeepsNmuBetweenZeroAndOne) {
 }
 
 TEST(Clamping, DoesNotTouchTheGatesOfNpu) {
-  StackRecipe recipe = plain_recipe(Adam{.learning_rate = 0.1});
-  recipe.layers[0] = {Regulariser::l1(1, 1)};
+  Recipe recipe = plain_recipe(Adam{.learning_rate = 0.1});
+  recipe.layers[0].regularisers = {Regulariser::l1(1, 1)};
   OneRun<float> run(stack_of("RealNPU:1", 2), recipe);
   run.set(0, {5, -5, 7, -7});
   run.step({1, 1}, {1});
@@ -469,7 +469,7 @@ TEST(Clamping, LetsNanThrough) {
 // An iNALU with its own recipe, one sample per iteration.
 class StuckINalu {
  public:
-  StuckINalu() : run_(stack_, StackRecipe::of(stack_, Operation::Multiply)) {
+  StuckINalu() : run_(stack_, default_recipe(stack_)) {
     for (int l = 0; l < run_.bundle().lanes(); ++l) run_.bundle().start(l, std::make_shared<TorchStream>(0));
     start_values(*stack_[0].module, stack_[0].shape, expected_);
   }
@@ -535,8 +535,8 @@ TEST(Reinitialisation, ChecksEveryTenthIteration) {
 
 TEST(Reinitialisation, OfOneLaneLeavesTheOthersAlone) {
   const Stack stack = stack_of("iNALU:1", 2);
-  StackRecipe recipe = StackRecipe::of(stack, Operation::Add);
-  recipe.whole.reinitialise = Reinitialise{10, 15, 1};
+  Recipe recipe = default_recipe(stack);
+  recipe.training.reinitialise = Reinitialise{10, 15, 1};
   Bundle<float> bundle(stack, recipe, simd::active_target());
   if (bundle.lanes() == 1) GTEST_SKIP() << "one lane";
   for (int l = 0; l < bundle.lanes(); ++l) {

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "base/aligned.hpp"
+#include "nalm/model.hpp"
+#include "nalm/train.hpp"
 #include "train/bundle.hpp"
 #include "train/start_values.hpp"
 
@@ -21,10 +23,10 @@ using Values = std::vector<double>;
 
 Stack stack_of(std::string_view text, int inputs) { return *parse_stack(text, inputs); }
 
-StackRecipe recipe_with(const std::function<void(Recipe&)>& change, std::vector<Regulariser> regularisers = {}) {
-  StackRecipe recipe;
-  change(recipe.whole);
-  recipe.layers.push_back(std::move(regularisers));
+Recipe recipe_with(const std::function<void(TrainingRecipe&)>& change, std::vector<Regulariser> regularisers = {}) {
+  Recipe recipe;
+  change(recipe.training);
+  recipe.layers[0].regularisers = std::move(regularisers);
   return recipe;
 }
 
@@ -39,7 +41,7 @@ AlignedVector<double> in_all_lanes(const Values& values, int lanes) {
 // The gradient of one step of a stack whose layers have these parameters, lane 0, first layer.
 Values gradient_of(const Stack& stack, const Loss& loss, const std::vector<Values>& parameters, const Values& x,
                    const Values& t) {
-  Bundle<double> bundle(stack, recipe_with([&](Recipe& r) { r.loss = loss; }), simd::active_target());
+  Bundle<double> bundle(stack, recipe_with([&](TrainingRecipe& r) { r.loss = loss; }), simd::active_target());
   for (int l = 0; l < bundle.lanes(); ++l)
     for (std::size_t k = 0; k < parameters.size(); ++k)
       bundle.network().set_parameters(l, static_cast<int>(k), parameters[k]);
@@ -123,7 +125,7 @@ TEST(Losses, OfLogarithmsIgnoreSamplesWithoutOne) {
 Values pulled(const Regulariser& regulariser, const Values& W) {
   const Stack stack = stack_of("NAU:1", static_cast<int>(W.size()));
   const Values x(W.size(), 0.0);
-  Bundle<double> bundle(stack, recipe_with([](Recipe&) {}, {regulariser}), simd::active_target());
+  Bundle<double> bundle(stack, recipe_with([](TrainingRecipe&) {}, {regulariser}), simd::active_target());
   for (int l = 0; l < bundle.lanes(); ++l) bundle.network().set_parameters(l, 0, W);
   const AlignedVector<double> wide_x = in_all_lanes(x, bundle.lanes()), wide_t = in_all_lanes({0}, bundle.lanes());
   bundle.step(wide_x.data(), wide_t.data(), 1);
@@ -151,7 +153,8 @@ TEST(Regularisers, OfUnitsAndGrowthHaveTheRampOfSparsity) {
 
 // The noise of one step on these inputs, of one lane.
 Values noise_of(const Noise& noise, const Values& x, std::uint64_t seed, int lane, int steps = 1) {
-  Bundle<float> bundle(stack_of("sNMU:1", 2), recipe_with([&](Recipe& r) { r.noise = noise; }), simd::active_target());
+  Bundle<float> bundle(stack_of("sNMU:1", 2), recipe_with([&](TrainingRecipe& r) { r.noise = noise; }),
+                       simd::active_target());
   for (int l = 0; l < bundle.lanes(); ++l)
     bundle.start(l, std::make_shared<Xoshiro>(seed + static_cast<std::uint64_t>(std::abs(l - lane))));
   AlignedVector<float> wide_x, wide_t;
@@ -211,8 +214,8 @@ TEST(Noise, OfTheBatchIsBoundedByTheSpreadOfItsInputs) {
 TEST(Noise, OfAHigherLayerLooksAtTheInputsOfThatLayer) {
   // The layer below multiplies by 4, so that the noise has a quarter of the width.
   const Stack stack = stack_of("NAU:2,sNMU-batch:1", 2);
-  StackRecipe recipe = StackRecipe::of(stack, Operation::Multiply);
-  recipe.whole.optimiser.set_learning_rate(1e-30);
+  Recipe recipe = default_recipe(stack);
+  recipe.training.optimiser.set_learning_rate(1e-30);
   const Values x = spread_inputs(20000);
   double widths[2];
   for (const double scale : {1.0, 0.25}) {
@@ -238,7 +241,7 @@ TEST(Noise, OfAHigherLayerLooksAtTheInputsOfThatLayer) {
 // Parameters at the beginning of every iteration of a run whose validation errors are told.
 std::vector<Values> restarted(const Restarts& rule, long iterations, const std::function<double(long)>& error) {
   const Stack stack = stack_of("NMU:1", 2);
-  Bundle<double> bundle(stack, recipe_with([&](Recipe& r) { r.restarts = rule; }), simd::active_target());
+  Bundle<double> bundle(stack, recipe_with([&](TrainingRecipe& r) { r.restarts = rule; }), simd::active_target());
   for (int l = 0; l < bundle.lanes(); ++l) bundle.start(l, std::make_shared<Xoshiro>(5));
   const AlignedVector<double> x = in_all_lanes({1.5, 1.25}, bundle.lanes()), t = in_all_lanes({1.9}, bundle.lanes());
   std::vector<Values> result;
@@ -292,7 +295,7 @@ TEST(CoolDown, ShrinksTheStepsAndNothingElse) {
   for (const Optimiser& optimiser : {Optimiser(Adam{0.125}), Optimiser(RmsProp{0.125})}) {
     const auto after = [&](std::optional<CoolDown> rule, int steps) {
       Bundle<double> bundle(stack_of("NMU:1", 2),
-                            recipe_with([&](Recipe& r) { r.optimiser = optimiser, r.cool_down = rule; }),
+                            recipe_with([&](TrainingRecipe& r) { r.optimiser = optimiser, r.cool_down = rule; }),
                             simd::active_target());
       for (int l = 0; l < bundle.lanes(); ++l) bundle.network().set_parameters(l, 0, Values{0.25, 0.5});
       const AlignedVector<double> x = in_all_lanes({3, 2}, bundle.lanes()), t = in_all_lanes({6}, bundle.lanes());

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "nalm/model.hpp"
 #include "sanitized.hpp"
 #include "train/start_values.hpp"
 

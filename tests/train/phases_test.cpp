@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "nalm/model.hpp"
 #include "train/bundle.hpp"
 
 namespace nalm {
@@ -10,7 +11,7 @@ namespace {
 
 // One iNALU layer with two inputs; its parameters in order, with the gate last.
 struct OneLayer {
-  explicit OneLayer(StackRecipe recipe, const char* text = "iNALU:1")
+  explicit OneLayer(Recipe recipe, const char* text = "iNALU:1")
       : stack(*parse_stack(text, 2)), bundle(stack, std::move(recipe), simd::active_target()) {
     lanes = static_cast<std::size_t>(bundle.lanes());
     for (int l = 0; l < bundle.lanes(); ++l) bundle.start(l, std::make_shared<Xoshiro>(5));
@@ -31,10 +32,10 @@ struct OneLayer {
   std::size_t lanes = 0;
 };
 
-StackRecipe with_phases() {
-  StackRecipe recipe;
-  recipe.whole.optimiser = RmsProp{.learning_rate = 0.01, .first_accumulator = 1, .epsilon_inside_root = true};
-  recipe.whole.phases = Phases{"g", 10, 8};
+Recipe with_phases() {
+  Recipe recipe;
+  recipe.training.optimiser = RmsProp{.learning_rate = 0.01, .first_accumulator = 1, .epsilon_inside_root = true};
+  recipe.training.phases = Phases{"g", 10, 8};
   recipe.layers.resize(1);
   return recipe;
 }
@@ -53,10 +54,10 @@ TEST(Phases, TheGateRestsFirstAndThenMovesAlone) {
 }
 
 TEST(Phases, SaturationIsAStepOfItsOwnForRunsWhoseBatchWentWell) {
-  StackRecipe recipe = with_phases();
-  recipe.layers[0] = {Regulariser::saturate(0.05, -1)};
+  Recipe recipe = with_phases();
+  recipe.layers[0].regularisers = {Regulariser::saturate(0.05, -1)};
   // Without a learning signal only the regulariser moves parameters: away from 0, the gate as well.
-  recipe.whole.optimiser.rms_prop.epsilon_inside_root = true;
+  recipe.training.optimiser.rms_prop.epsilon_inside_root = true;
   OneLayer layer(recipe);
   if (layer.lanes < 2) GTEST_SKIP() << "one lane only";
   // What the network computes is the first lane's target; the second is far off.
@@ -74,9 +75,9 @@ TEST(Phases, SaturationIsAStepOfItsOwnForRunsWhoseBatchWentWell) {
 }
 
 TEST(Phases, StuckRunsStartAgainInTheRange) {
-  StackRecipe recipe = with_phases();
-  recipe.whole.optimiser.set_learning_rate(0);
-  recipe.whole.reinitialise = Reinitialise{10, 15, 1, 2.0};
+  Recipe recipe = with_phases();
+  recipe.training.optimiser.set_learning_rate(0);
+  recipe.training.reinitialise = Reinitialise{10, 15, 1, 2.0};
   OneLayer layer(recipe);
   const std::vector<double> before = layer.parameters();
   for (int e = 0; e < 20; ++e) layer.step(2, 3, {1e3});
@@ -97,9 +98,9 @@ TEST(Decay, MultipliesTheLearningRate) {
   EXPECT_DOUBLE_EQ(decay.at(20), 0.1);
   EXPECT_DOUBLE_EQ(decay.at(59), 0.01);
   // Adam's first step is the learning rate, whatever the gradient.
-  StackRecipe recipe;
-  recipe.whole.optimiser = Adam{.learning_rate = 0.25};
-  recipe.whole.decay = Decay{0.5, 1};
+  Recipe recipe;
+  recipe.training.optimiser = Adam{.learning_rate = 0.25};
+  recipe.training.decay = Decay{0.5, 1};
   recipe.layers.resize(1);
   OneLayer layer(recipe, "Linear:1");
   std::vector<double> before = layer.parameters();
@@ -112,8 +113,8 @@ TEST(Decay, MultipliesTheLearningRate) {
 
 TEST(AbsoluteLoss, HasASlopeThatDoesNotGrowWithTheError) {
   for (const double target : {1e3, 1e6, -1e6}) {
-    StackRecipe recipe;
-    recipe.whole.loss.kind = Loss::Kind::Absolute;
+    Recipe recipe;
+    recipe.training.loss.kind = Loss::Kind::Absolute;
     recipe.layers.resize(1);
     OneLayer layer(recipe, "Linear:1");
     Network<double>& network = layer.bundle.network();
@@ -121,7 +122,7 @@ TEST(AbsoluteLoss, HasASlopeThatDoesNotGrowWithTheError) {
     network.update_weights();
     network.clear_gradients();
     // The factor of a mean over one sample: the slope of |y - t| is 1 or -1 times the input.
-    network.learn(x.data(), t.data(), 1, 2, nullptr, recipe.whole.loss);
+    network.learn(x.data(), t.data(), 1, 2, nullptr, recipe.training.loss);
     network.pull_back();
     EXPECT_EQ(network.gradients(0, 0), (target > 0 ? std::vector<double>{-2, -2, -1} : std::vector<double>{2, 2, 1}));
   }

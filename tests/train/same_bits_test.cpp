@@ -16,6 +16,7 @@
 
 #include "base/aligned.hpp"
 #include "modules/registry.hpp"
+#include "nalm/train.hpp"
 #include "sanitized.hpp"
 #include "train/start_values.hpp"
 
@@ -71,17 +72,17 @@ class Run {
 };
 
 // Every part of an iteration, from the first one on.
-StackRecipe eventful_recipe(const Stack& stack) {
-  StackRecipe recipe = StackRecipe::of(stack, Operation::Multiply);
-  for (auto& regularisers : recipe.layers) {
-    regularisers = {Regulariser::sparsity(0.01, 20, 100), Regulariser::saturate(0.001, 50),
-                    Regulariser::l1(1e-5, 1e-3, 10, 100), Regulariser::unit(0.01, 30, 60),
-                    Regulariser::grow(0.001, 30, 60)};
+Recipe eventful_recipe(const Stack& stack) {
+  Recipe recipe = default_recipe(stack);
+  for (LayerRecipe& layer : recipe.layers) {
+    layer.regularisers = {Regulariser::sparsity(0.01, 20, 100), Regulariser::saturate(0.001, 50),
+                          Regulariser::l1(1e-5, 1e-3, 10, 100), Regulariser::unit(0.01, 30, 60),
+                          Regulariser::grow(0.001, 30, 60)};
   }
-  recipe.whole.clip_value = 0.5;
-  recipe.whole.clip_norm = 1;
-  recipe.whole.reinitialise = Reinitialise{10, 250, 1};
-  recipe.whole.restarts = Restarts{3, 40};
+  recipe.training.clip_value = 0.5;
+  recipe.training.clip_norm = 1;
+  recipe.training.reinitialise = Reinitialise{10, 250, 1};
+  recipe.training.restarts = Restarts{3, 40};
   return recipe;
 }
 
@@ -97,8 +98,8 @@ std::vector<Values> parameters_of(const Network<S>& network, int lane) {
 
 // The parameters of a run in a lane of its own among other runs.
 template <class S>
-std::vector<Values> train(const Stack& stack, const StackRecipe& recipe, const simd::Target& target, int lane,
-                          bool with_nan, unsigned seed = 7) {
+std::vector<Values> train(const Stack& stack, const Recipe& recipe, const simd::Target& target, int lane, bool with_nan,
+                          unsigned seed = 7) {
   Bundle<S> bundle(stack, recipe, target);
   const int lanes = bundle.lanes();
   std::vector<Run<S>> runs;
@@ -138,7 +139,7 @@ using NumberTypes = testing::Types<float, double>;
 TYPED_TEST_SUITE(SameRunSameBits, NumberTypes);
 
 template <class S>
-void expect_same_everywhere(const Stack& stack, const StackRecipe& recipe) {
+void expect_same_everywhere(const Stack& stack, const Recipe& recipe) {
   const std::vector<Values> alone = train<S>(stack, recipe, **simd::find_target("scalar"), 0, false);
   for (const simd::Target& target : simd::targets()) {
     if (!target.supported) continue;
@@ -155,7 +156,7 @@ void expect_same_everywhere(const Stack& stack, const StackRecipe& recipe) {
 TYPED_TEST(SameRunSameBits, InEveryLaneOfEveryTargetForEveryModule) {
   for (const Case& c : all_cases()) {
     SCOPED_TRACE(c.name);
-    expect_same_everywhere<TypeParam>(c.stack, StackRecipe::of(c.stack, Operation::Multiply));
+    expect_same_everywhere<TypeParam>(c.stack, default_recipe(c.stack));
   }
 }
 
@@ -168,14 +169,14 @@ TYPED_TEST(SameRunSameBits, WithEveryRegulariserAndClippingToo) {
 
 TYPED_TEST(SameRunSameBits, WithRmsPropToo) {
   const Stack stack = stack_of("NAU:2,NMU:1", 4);
-  StackRecipe recipe = StackRecipe::of(stack, Operation::Multiply);
-  recipe.whole.optimiser = RmsProp{.learning_rate = 1e-3};
+  Recipe recipe = default_recipe(stack);
+  recipe.training.optimiser = RmsProp{.learning_rate = 1e-3};
   expect_same_everywhere<TypeParam>(stack, recipe);
 }
 
 TYPED_TEST(SameRunSameBits, AndAnotherRunGivesOthers) {  // otherwise the tests above prove nothing
   const Stack stack = stack_of("NAU:1", 2);
-  const StackRecipe recipe = StackRecipe::of(stack, Operation::Add);
+  const Recipe recipe = default_recipe(stack);
   const simd::Target& target = simd::active_target();
   const std::vector<Values> seven = train<TypeParam>(stack, recipe, target, 0, false);
   EXPECT_NE(train<TypeParam>(stack, recipe, target, 0, false, 8), seven);

@@ -1,13 +1,16 @@
 // The public way to train: same run, same bits, for any number of threads and any company.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <map>
 #include <mutex>
 
 #include "base/random.hpp"
+#include "nalm/model.hpp"
 #include "nalm/train.hpp"
+#include "train/recipe_fields.hpp"
 
 namespace nalm {
 namespace {
@@ -22,11 +25,11 @@ void products(int run, long iteration, std::span<double> x, std::span<double> t)
 
 std::vector<std::vector<std::uint64_t>> trained_bits(const Stack& stack, int runs, int threads, Precision precision,
                                                      int pieces = 1) {
-  Trainer::Settings settings = default_training(stack, Operation::Multiply);
+  Trainer::Settings settings = default_training(stack);
   settings.runs = runs;
   settings.threads = threads;
   settings.precision = precision;
-  settings.recipe.batch = 13;  // not a multiple of the samples in flight
+  settings.recipe.training.batch = 13;  // not a multiple of the samples in flight
   auto trainer = Trainer::create(settings);
   EXPECT_TRUE(trainer.ok());
   for (int run = 0; run < runs; ++run) trainer->start(run, 100 + static_cast<std::uint64_t>(run));
@@ -66,7 +69,7 @@ TEST(Trainer, AsksOnceForTheBatchOfEveryRunAndIteration) {
   Trainer::Settings settings = default_training(*parse_stack("NAU:1", 2));
   settings.runs = 21;  // fills no whole number of bundles
   settings.threads = 3;
-  settings.recipe.batch = 4;
+  settings.recipe.training.batch = 4;
   auto trainer = Trainer::create(settings);
   ASSERT_TRUE(trainer.ok());
   for (int run = 0; run < 21; ++run) trainer->start(run, 1);
@@ -102,8 +105,8 @@ TEST(Trainer, DifferentSeedsGiveDifferentRuns) {
 TEST(Trainer, TeachesAnNmuToMultiply) {
   const auto stack = parse_stack("NMU:1", 3);
   ASSERT_TRUE(stack.ok());
-  Trainer::Settings settings = default_training(*stack, Operation::Multiply);
-  settings.layer_regularisers[0] = {Regulariser::sparsity(0.1, 2000, 3000)};
+  Trainer::Settings settings = default_training(*stack);
+  settings.recipe.layers[0].regularisers = {Regulariser::sparsity(0.1, 2000, 3000)};
   settings.runs = 8;
   auto trainer = Trainer::create(settings);
   ASSERT_TRUE(trainer.ok());
@@ -122,8 +125,45 @@ TEST(Trainer, RefusesWhatItCannotDo) {
   settings.runs = 0;
   EXPECT_EQ(Trainer::create(settings).error().message, "a trainer needs at least 1 run, not 0.");
   settings.runs = 1;
-  settings.recipe.batch = 0;
+  settings.recipe.training.batch = 0;
   EXPECT_EQ(Trainer::create(settings).error().message, "a batch needs at least 1 row, not 0.");
+}
+
+// A fit trains with the habits of the user's last layer, whatever the number of columns: a ramp that begins when
+// training ends would never discretise anything.
+TEST(DefaultTraining, DoesNotDependOnTheNumberOfInputs) {
+  for (const ModuleInfo* module : all_modules()) {
+    const Recipe own = module->recipe();
+    ASSERT_EQ(own.layers.size(), 1u) << module->name;
+    for (const int inputs : {2, 3, 10, 100}) {
+      const Stack stack{{module, default_shape(*module, inputs, module->outputs_multiple_of)}};
+      EXPECT_EQ(to_json(default_training(stack).recipe), to_json(own)) << module->name << " " << inputs;
+    }
+    for (const Regulariser& r : own.layers[0].regularisers) {
+      EXPECT_TRUE(!r.has_ramp() || r.end <= static_cast<double>(own.training.iterations)) << module->name;
+    }
+  }
+}
+
+TEST(Trainer, RefusesARecipeForAnotherStack) {
+  Trainer::Settings settings = default_training(*parse_stack("NAU:1", 2));
+  settings.stack = *parse_stack("NAU:2,NMU:1", 2);
+  EXPECT_FALSE(Trainer::create(settings).ok());
+}
+
+TEST(Trainer, TrainsAsLongAsTheRecipeSays) {
+  Trainer::Settings settings = default_training(*parse_stack("NAU:1", 2));
+  settings.recipe.training.iterations = 12;
+  auto trainer = Trainer::create(settings);
+  ASSERT_TRUE(trainer.ok());
+  trainer->start(0, 1);
+  const BatchSource ones = [](int, long, std::span<double> x, std::span<double> t) {
+    std::fill(x.begin(), x.end(), 1.0);
+    std::fill(t.begin(), t.end(), 1.0);
+  };
+  trainer->train(5, ones);
+  trainer->train(ones);
+  EXPECT_EQ(trainer->iteration(), 12);
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ struct Dense {
        .choices = {"relu", "relu6", "sigmoid", "tanh"}},
   };
   static constexpr ParameterInfo parameters[] = {
-      {"W", per_input_and_output, {Start::Kind::XavierUniform}, {}, "the factor of the input"},
-      {"b", per_output, Start::constant(0), {}, "the constant term"},
+      {"W", per_input_and_output, {Start::Kind::XavierUniform}, {}, "the factor of the input", {}, End::Whole},
+      {"b", per_output, Start::constant(0), {}, "the constant term", {}, End::Anywhere},
   };
   static constexpr Quantity weights_info[] = {
       {"W", per_input_and_output, "W as it is"},
@@ -32,7 +32,7 @@ struct Dense {
       {"sum z", per_output, "b_o + sum_i x_i*W_io"},
   };
 
-  static Recipe recipe(Operation, int /*inputs*/) { return {}; }
+  static Recipe recipe() { return {}; }
 
   static constexpr std::string_view differences[] = {
       "Weights start as Glorot and Bengio's uniform ones for every activation, the constant terms at 0; relu and relu6 "
@@ -108,8 +108,8 @@ struct Dense {
 
   static Expression ideal(Readout& r, int o) {
     Expression sum = 0.0;
-    for (int i = 0; i < r.inputs(); ++i) sum += r.weight(i * r.outputs() + o) * r.x(i);
-    return activate(r.option(activation), sum + r.weight(r.inputs() * r.outputs() + o));
+    for (int i = 0; i < r.inputs(); ++i) sum += r.weight("W", i, o) * r.x(i);
+    return activate(r.option(activation), sum + r.weight("b", o));
   }
 };
 

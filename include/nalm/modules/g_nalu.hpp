@@ -16,7 +16,7 @@ struct GoldenBase {
 
 struct GNalu : NaluMathematics<GoldenBase> {
   static constexpr Quantity weights_info[] = {
-      {"W", per_input_and_output, "tanh(0.481212*W_hat)*sigmoid(0.481212*M_hat)", true},
+      {"W", per_input_and_output, "tanh(0.481212*W_hat)*sigmoid(0.481212*M_hat)", Role::Weight, discrete::units},
       {"tanh", per_input_and_output, "tanh(0.481212*W_hat)"},
       {"sigmoid", per_input_and_output, "sigmoid(0.481212*M_hat)"},
   };

@@ -18,23 +18,23 @@ struct GatedNauNmu {
       {"G", per_input_and_output, {Start::Kind::XavierUniform}, {}, "gate: how the inputs choose sum or product"},
   };
   static constexpr Quantity weights_info[] = {
-      {"W_nau", per_input_and_output, "W_nau clamped to [-1, 1]", true},
-      {"W_nmu", per_input_and_output, "W_nmu as it is", true},
+      {"W_nau", per_input_and_output, "W_nau clamped to [-1, 1]", Role::OfSum, discrete::units},
+      {"W_nmu", per_input_and_output, "W_nmu as it is", Role::OfProduct, discrete::bits},
   };
   static constexpr Quantity steps[] = {
       {"factor", per_input_and_output, "W_nmu*x + 1 - W_nmu"},
       {"product before", per_input_and_output, "the factors of earlier inputs, multiplied"},
       {"sum a", per_output, "sum_i x_i*W_nau_io"},
       {"product m", per_output, "the product of the factors"},
-      {"gate g", per_output, "sigmoid(sum_i x_i*G_io)"},
+      {"gate g", per_output, "sigmoid(sum_i x_i*G_io)", Role::Gate, discrete::bits},
   };
   static constexpr Operation operations[] = {Operation::Add, Operation::Subtract, Operation::Multiply};
 
   // G is no selection, so it is left alone.
-  static Recipe recipe(Operation, int /*inputs*/) {
+  static Recipe recipe() {
     Recipe r;
-    r.regularisers = {Regulariser::sparsity(10, 20000, 35000, "W_nau"),
-                      Regulariser::sparsity(10, 20000, 35000, "W_nmu")};
+    r.layers[0].regularisers = {Regulariser::sparsity(10, 20000, 35000, "W_nau"),
+                                Regulariser::sparsity(10, 20000, 35000, "W_nmu")};
     return r;
   }
 
@@ -66,18 +66,19 @@ struct GatedNauNmu {
 
   template <class T, class Shape>
   static void weights(const Shape& s, const T* p, T* w) {
-    const int n = s.inputs * s.outputs;
-    Nau::weights(s, p, w);
-    Nmu::weights(s, p + n, w + n);
+    const auto [raw_nau, raw_nmu, G] = unpack<parameters>(s, p);
+    const auto [W_nau, W_nmu] = unpack<weights_info>(s, w);
+    Nau::weights(s, raw_nau, W_nau);
+    Nmu::weights(s, raw_nmu, W_nmu);
   }
 
   template <class T, class Shape>
   static void forward(const Shape& s, const T* p, const T* w, const T* x, T* y, T* step) {
-    const int n = s.inputs * s.outputs;
-    const T* G = p + 2 * n;
-    T *a = step + 2 * n, *m = a + s.outputs, *g = m + s.outputs;
-    Nau::forward(s, p, w, x, a, step);
-    Nmu::forward(s, p, w + n, x, m, step);  // whose steps are the first ones
+    const auto [raw_nau, raw_nmu, G] = unpack<parameters>(s, p);
+    const auto [W_nau, W_nmu] = unpack<weights_info>(s, w);
+    const auto [factor, before, a, m, g] = unpack<steps>(s, step);
+    Nau::forward(s, raw_nau, W_nau, x, a, step);
+    Nmu::forward(s, raw_nmu, W_nmu, x, m, step);  // whose steps are the first ones
     for (int o = 0; o < s.outputs; ++o) {
       T gate = x[0] * G[o];
       for (int i = 1; i < s.inputs; ++i) gate += x[i] * G[i * s.outputs + o];
@@ -89,10 +90,11 @@ struct GatedNauNmu {
   template <class T, class Shape>
   static void backward(const Shape& s, const T* p, const T* w, const T* x, const T* /*y*/, const T* step, const T* dy,
                        T* dx, T* dp, T* dw) {
-    const int n = s.inputs * s.outputs;
-    const T *W_nau = w, *W_nmu = w + n, *G = p + 2 * n;
-    T *dW_nau = dw, *dW_nmu = dw + n, *dG = dp + 2 * n;
-    const T *factor = step, *before = factor + n, *a = before + n, *m = a + s.outputs, *g = m + s.outputs;
+    const auto [raw_nau, raw_nmu, G] = unpack<parameters>(s, p);
+    const auto [d_raw_nau, d_raw_nmu, dG] = unpack<parameters>(s, dp);
+    const auto [W_nau, W_nmu] = unpack<weights_info>(s, w);
+    const auto [dW_nau, dW_nmu] = unpack<weights_info>(s, dw);
+    const auto [factor, before, a, m, g] = unpack<steps>(s, step);
     for (int o = 0; o < s.outputs; ++o) {
       const T d_sum = dy[o] * g[o];
       const T d_gate = dy[o] * (a[o] - m[o]) * (g[o] * (1.0 - g[o]));
@@ -117,14 +119,12 @@ struct GatedNauNmu {
   }
 
   static Expression ideal(Readout& r, int o) {
-    const int n = r.inputs() * r.outputs();
     Expression sum = 0.0, product = 1.0, gate = 0.0;
     for (int i = 0; i < r.inputs(); ++i) {
-      const int k = i * r.outputs() + o;
-      const double w = r.snap(r.weight(n + k), {0, 1}, "W_nmu");
-      sum += r.snap(r.weight(k), {-1, 0, 1}, "W_nau") * r.x(i);
+      const double w = r.snapped("W_nmu", i, o);
+      sum += r.snapped("W_nau", i, o) * r.x(i);
       product *= w * r.x(i) + (1 - w);
-      gate += r.parameter(2 * n + k) * r.x(i);
+      gate += r.parameter("G", i, o) * r.x(i);
     }
     // The gate depends on the input, so it stays in the formula.
     const Expression g = sigmoid(gate);

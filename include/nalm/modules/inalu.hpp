@@ -34,11 +34,11 @@ struct Mathematics {
   };
   static constexpr Operation operations[] = {Operation::Add, Operation::Subtract, Operation::Multiply,
                                              Operation::Divide};
-  static Recipe recipe(Operation, int /*inputs*/) {
+  static Recipe recipe() {
     Recipe r;
-    r.regularisers = {Regulariser::saturate(0.05, 10000)};
-    r.clip_value = 0.1;
-    r.reinitialise = Reinitialise{};
+    r.layers[0].regularisers = {Regulariser::saturate(0.05, 10000)};
+    r.training.clip_value = 0.1;
+    r.training.reinitialise = Reinitialise{};
     return r;
   }
 
@@ -116,16 +116,14 @@ struct Mathematics {
   }
 
   static Expression ideal(Readout& r, int o) {
-    const int n = r.inputs() * r.outputs();
-    const double gate = r.snap(r.weight(3 * sets * n + o), {0, 1}, "gate");
+    const double gate = r.snapped("gate", o);
     Expression sum = 0.0, signs = 1.0;
     std::vector<Power> powers;
     // A path that the gate has closed needs no discrete weights.
     for (int i = 0; i < r.inputs(); ++i) {
-      const int k = i * r.outputs() + o;
-      if (gate != 0) sum += r.snap(r.weight(k), {-1, 0, 1}, shared ? "W" : "WA") * r.x(i);
+      if (gate != 0) sum += r.snapped(shared ? "W" : "WA", i, o) * r.x(i);
       if (gate == 1) continue;
-      const double w = r.snap(r.weight(3 * (sets - 1) * n + k), {-1, 0, 1}, shared ? "W" : "WM");
+      const double w = r.snapped(shared ? "W" : "WM", i, o);
       const bool whole = std::fabs(w) == 1;  // then sign(x)*|x|^w is x^w
       powers.push_back({whole ? r.x(i) : abs(r.x(i)), w});
       if (!whole) signs *= std::fabs(w) * sign(r.x(i)) + (1 - std::fabs(w));
@@ -138,28 +136,34 @@ struct Mathematics {
 
 struct INalu : inalu::Mathematics<false> {
   static constexpr ParameterInfo parameters[] = {
-      {"W_hat_A", per_input_and_output, Start::normal(0.88, 0.2), {}, "sum: sign and selection"},
+      {"W_hat_A", per_input_and_output, Start::normal(0.88, 0.2), {}, "sum: sign and selection", {}, End::FarOutOrZero},
       {"M_hat_A", per_input_and_output, Start::normal(0.5, 0.2), {}, "sum: selection"},
-      {"W_hat_M", per_input_and_output, Start::normal(0.88, 0.2), {}, "product: sign and selection"},
+      {"W_hat_M",
+       per_input_and_output,
+       Start::normal(0.88, 0.2),
+       {},
+       "product: sign and selection",
+       {},
+       End::FarOutOrZero},
       {"M_hat_M", per_input_and_output, Start::normal(0.5, 0.2), {}, "product: selection"},
       {"g", per_output, Start::normal(0, 0.2), {}, "gate: sum (large) or product (negative)"},
   };
   static constexpr Quantity weights_info[] = {
-      {"WA", per_input_and_output, "tanh(W_hat_A)*sigmoid(M_hat_A)", true},
+      {"WA", per_input_and_output, "tanh(W_hat_A)*sigmoid(M_hat_A)", Role::OfSum, discrete::units},
       {"tanh A", per_input_and_output, "tanh(W_hat_A)"},
       {"sigmoid A", per_input_and_output, "sigmoid(M_hat_A)"},
-      {"WM", per_input_and_output, "tanh(W_hat_M)*sigmoid(M_hat_M)", true},
+      {"WM", per_input_and_output, "tanh(W_hat_M)*sigmoid(M_hat_M)", Role::OfProduct, discrete::units},
       {"tanh M", per_input_and_output, "tanh(W_hat_M)"},
       {"sigmoid M", per_input_and_output, "sigmoid(M_hat_M)"},
-      {"gate", per_output, "sigmoid(g)"},
+      {"gate", per_output, "sigmoid(g)", Role::Gate, discrete::bits},
   };
 
   static constexpr std::string_view differences[] = {
       "The floor of 1e-7 is a maximum, not an addition, and the cap of 20 acts on the summed exponent; the paper's "
       "formula "
       "clips each element. The gradient through m is 0 while the cap is active.",
-      "The regulariser has the factor 0.05 and no 1/t; it starts after 10000 iterations, while the validation error "
-      "of the last log point is below 1.",
+      "The regulariser (the paper's 1/t with its t = 20) starts after 10000 iterations, while the validation error of "
+      "the last log point is below 1.",
       "Start values are normal with deviation 0.2 and means 0.88, 0.5 and 0 (the paper recommends 1, -1 and 0).",
       "Re-initialisation looks at the validation error of the last log point, stored once per iteration and never "
       "trimmed, keeps the optimiser's state, and in the benchmark never fires.",

@@ -15,15 +15,15 @@ namespace nalm {
 
 struct INaluShared : inalu::Mathematics<true> {
   static constexpr ParameterInfo parameters[] = {
-      {"W_hat", per_input_and_output, Start::normal(0.88, 0.2), {}, "sign and selection"},
+      {"W_hat", per_input_and_output, Start::normal(0.88, 0.2), {}, "sign and selection", {}, End::FarOutOrZero},
       {"M_hat", per_input_and_output, Start::normal(0.5, 0.2), {}, "selection"},
       {"g", per_output, Start::normal(0, 0.2), {}, "gate: sum (large) or product (negative)"},
   };
   static constexpr Quantity weights_info[] = {
-      {"W", per_input_and_output, "tanh(W_hat)*sigmoid(M_hat)", true},
+      {"W", per_input_and_output, "tanh(W_hat)*sigmoid(M_hat)", Role::Weight, discrete::units},
       {"tanh", per_input_and_output, "tanh(W_hat)"},
       {"sigmoid", per_input_and_output, "sigmoid(M_hat)"},
-      {"gate", per_output, "sigmoid(g)"},
+      {"gate", per_output, "sigmoid(g)", Role::Gate, discrete::bits},
   };
   static constexpr std::string_view differences[] = {
       "All but the shared weights is this project's iNALU: floor, cap, start values, regulariser, clipping and "

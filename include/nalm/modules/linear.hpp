@@ -18,15 +18,15 @@ struct Linear {
        .choices = {"yes", "no"}},
   };
   static constexpr ParameterInfo parameters[] = {
-      {"W", per_input_and_output, {Start::Kind::XavierUniform}, {}, "the factor of the input"},
-      {"b", per_output, Start::constant(0), {}, "the constant term", {bias, with_bias}},
+      {"W", per_input_and_output, {Start::Kind::XavierUniform}, {}, "the factor of the input", {}, End::Whole},
+      {"b", per_output, Start::constant(0), {}, "the constant term", {bias, with_bias}, End::Anywhere},
   };
   static constexpr Quantity weights_info[] = {
       {"W", per_input_and_output, "W as it is"},
       {"b", per_output, "b as it is; 0 without bias"},
   };
 
-  static Recipe recipe(Operation, int /*inputs*/) { return {}; }
+  static Recipe recipe() { return {}; }
 
   static constexpr std::string_view differences[] = {
       "Weights start as Glorot and Bengio's uniform ones, the constant terms at 0.",
@@ -83,8 +83,8 @@ struct Linear {
 
   static Expression ideal(Readout& r, int o) {
     Expression sum = 0.0;
-    for (int i = 0; i < r.inputs(); ++i) sum += r.weight(i * r.outputs() + o) * r.x(i);
-    return sum + r.weight(r.inputs() * r.outputs() + o);
+    for (int i = 0; i < r.inputs(); ++i) sum += r.weight("W", i, o) * r.x(i);
+    return sum + r.weight("b", o);
   }
 };
 

@@ -12,12 +12,56 @@
 //   where(c, a, b), comparisons                                         lanes, double
 #pragma once
 
+#include <array>
 #include <cmath>
+#include <iterator>
+#include <type_traits>
+#include <utility>
 
 #include "nalm/expression.hpp"
 #include "nalm/module.hpp"
 
 namespace nalm {
+
+// Where array number k of a table begins. Options are asked for where a parameter depends on one.
+template <const auto& table, class Options>
+constexpr int first_of(std::size_t array, int inputs, int outputs, int paths, Options options) {
+  int first = 0;
+  for (std::size_t k = 0; k < array; ++k) {
+    if constexpr (requires { table[k].condition; }) {
+      const Condition c = table[k].condition;
+      if (c.option >= 0 && options(static_cast<std::size_t>(c.option)) != c.value) continue;
+    }
+    first += size_of(table[k].axes, inputs, outputs, paths);
+  }
+  return first;
+}
+template <const auto& table>
+constexpr bool depends_on_options() {
+  if constexpr (requires { table[0].condition; }) {
+    for (const auto& entry : table)
+      if (entry.condition.option >= 0) return true;
+  }
+  return false;
+}
+
+// Where each array of a table begins: auto [W, b] = unpack<parameters>(s, p). Absent parameters take no room. Modules
+// with paths say how many.
+template <const auto& table, class Shape, class T>
+auto unpack(const Shape& s, T* begin, int paths = 0) {
+  return [&]<std::size_t... k>(std::index_sequence<k...>) {
+    if constexpr (!depends_on_options<table>() && requires { Shape::is_known; }) {
+      // Constants from the start: otherwise arrays of a shape that the compiler knows do not become registers.
+      constexpr auto none = [](std::size_t) { return 0.0; };
+      return std::array<T*, sizeof...(k)>{
+          begin + std::integral_constant<int, first_of<table>(k, Shape::inputs, Shape::outputs, 0, none)>::value...};
+    } else {
+      const auto option = [&](std::size_t o) { return s.options[o]; };
+      return std::array<T*, sizeof...(k)>{begin + first_of<table>(k, s.inputs, s.outputs, paths, option)...};
+    }
+  }
+  (std::make_index_sequence<std::size(table)>());
+}
 
 inline double exp(double x) { return std::exp(x); }
 inline double log(double x) { return std::log(x); }

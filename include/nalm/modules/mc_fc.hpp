@@ -25,16 +25,20 @@ inline constexpr double smallest = 1.17549435e-38;  // the smallest normal float
 inline constexpr double pi = 3.14159265358979323846;
 
 inline constexpr ParameterInfo parameter_r{
-    "r", per_input_and_output, {Start::Kind::Orthogonal}, {}, "which output gets how much of an input (softmax)"};
+    "r", per_input_and_output, {Start::Kind::Orthogonal}, {}, "which output gets how much of an input (softmax)",
+    {},  End::OneOutput};
 inline constexpr ParameterInfo parameter_w{"w", per_output, {Start::Kind::Orthogonal}, {}, "output gate"};
-inline constexpr ParameterInfo parameter_b{"b", per_output, Start::constant(0), {}, "output gate, offset"};
+inline constexpr ParameterInfo parameter_b{"b", per_output,   Start::constant(0), {}, "output gate, offset",
+                                           {},  End::Anywhere};
 inline constexpr ParameterInfo parameter_alpha{
-    "alpha", per_output, Start::constant(0), {}, "logarithm of a constant factor"};
+    "alpha", per_output, Start::constant(0), {}, "logarithm of a constant factor", {}, End::Zero};
 inline constexpr ParameterInfo parameter_g{"g", per_input, Start::constant(0.5), Clamp{0, 1},
                                            "sign gate: 1 counts the sign of the input, 0 ignores it"};
 
-inline constexpr Quantity weight_J{"J", per_input_and_output, "exp(r_io)/sum_k exp(r_ik)", true};
-inline constexpr Quantity weight_gate{"gate", per_output, "sigmoid(w + b)", true};
+inline constexpr double no_scale[] = {0};
+inline constexpr Quantity weight_J{"J", per_input_and_output, "exp(r_io)/sum_k exp(r_ik)", Role::Weight,
+                                   discrete::bits};
+inline constexpr Quantity weight_gate{"gate", per_output, "sigmoid(w + b)", Role::Gate, discrete::bits, true};
 
 inline constexpr std::string_view citation = "Hoedt et al.: MC-LSTM: Mass-conserving LSTM, ICML 2021";
 
@@ -71,7 +75,7 @@ void pull_back(const Shape& s, const T* w, const T* dw, T* dp) {
 
 inline Recipe recipe() {
   Recipe r;
-  r.regularisers = {Regulariser::grow(10, 20000, 35000)};
+  r.layers[0].regularisers = {Regulariser::grow(10, 20000, 35000)};
   return r;
 }
 
@@ -84,7 +88,7 @@ struct McFc {
       {"mass", per_output, "sum_i x_i*J_io"},
   };
   static constexpr Operation operations[] = {Operation::Add};
-  static Recipe recipe(Operation, int /*inputs*/) { return mc_fc::recipe(); }
+  static Recipe recipe() { return mc_fc::recipe(); }
 
   static constexpr std::string_view differences[] = {
       "The gate's constant auxiliary input is 1, so its weight w and its offset b add up.",
@@ -146,9 +150,9 @@ struct McFc {
   }
 
   static Expression ideal(Readout& r, int o) {
-    const double gate = r.snap(r.weight(r.inputs() * r.outputs() + o), {0, 1}, "gate");
+    const double gate = r.snapped("gate", o);
     Expression sum = 0.0;
-    for (int i = 0; i < r.inputs(); ++i) sum += r.snap(r.weight(i * r.outputs() + o), {0, 1}, "J") * r.x(i);
+    for (int i = 0; i < r.inputs(); ++i) sum += r.snapped("J", i, o) * r.x(i);
     return gate * sum;
   }
 };
@@ -162,13 +166,13 @@ struct Mul {
   static constexpr bool gated = sign_rule == Sign::RealNpu;
 
   static constexpr Operation operations[] = {Operation::Multiply};
-  static Recipe recipe(Operation, int /*inputs*/) {
+  static Recipe recipe() {
     Recipe r;
     for (const char* parameter : {"r", "w", "b"}) {
-      r.regularisers.push_back(Regulariser::grow(10, 20000, 35000));
-      r.regularisers.back().parameter = parameter;
+      r.layers[0].regularisers.push_back(Regulariser::grow(10, 20000, 35000));
+      r.layers[0].regularisers.back().parameter = parameter;
     }
-    if (gated) r.regularisers.push_back(Regulariser::sparsity(10, 20000, 35000, "g"));
+    if (gated) r.layers[0].regularisers.push_back(Regulariser::sparsity(10, 20000, 35000, "g"));
     return r;
   }
 
@@ -288,15 +292,14 @@ struct Mul {
   }
 
   static Expression ideal(Readout& r, int o) {
-    const int n = r.inputs() * r.outputs();
-    const double gate = r.snap(r.weight(n + o), {0, 1}, "gate");
-    const double alpha = r.snap(r.parameter(n + 2 * r.outputs() + o), {0}, "alpha");
+    const double gate = r.snapped("gate", o);
+    const double alpha = r.snap(r.parameter("alpha", o), {mc_fc::no_scale}, "alpha");
     std::vector<Power> powers;
     Expression signs = 1.0, phase = 0.0;
     for (int i = 0; i < r.inputs(); ++i) {
-      const double share = r.snap(r.weight(i * r.outputs() + o), {0, 1}, "J");
+      const double share = r.snapped("J", i, o);
       if (share == 0) continue;
-      const double counted = gated ? r.snap(r.weight(n + r.outputs() + i), {0, 1}, "g") : 1;
+      const double counted = gated ? r.snapped("g", i) : 1;
       // x to the power 1 has its sign already.
       const bool plain = sign_rule == Sign::None || (share == 1 && gate == 1 && counted == 1);
       powers.push_back({plain ? r.x(i) : abs(r.x(i)), gate * share});
@@ -357,7 +360,7 @@ struct MulMcFcRealNpu : mc_fc::Mul<mc_fc::Sign::RealNpu> {
   static constexpr ParameterInfo parameters[] = {mc_fc::parameter_r, mc_fc::parameter_w, mc_fc::parameter_b,
                                                  mc_fc::parameter_alpha, mc_fc::parameter_g};
   static constexpr Quantity weights_info[] = {
-      mc_fc::weight_J, mc_fc::weight_gate, {"g", per_input, "g as it is", true}};
+      mc_fc::weight_J, mc_fc::weight_gate, {"g", per_input, "g as it is", Role::Weight, discrete::bits}};
   static constexpr ModuleInfo info{
       .name = "MulMC-FC-RealNPU",
       .title = "Multiplicative mass-conserving layer with RealNPU's sign",

@@ -12,12 +12,12 @@ namespace nalm {
 struct NacAdd {
   static constexpr ParameterInfo parameters[] = {nac::W_hat, nac::M_hat};
   static constexpr Quantity weights_info[] = {
-      {"W", per_input_and_output, "tanh(W_hat)*sigmoid(M_hat)", true},
+      {"W", per_input_and_output, "tanh(W_hat)*sigmoid(M_hat)", Role::Weight, discrete::units},
       {"tanh", per_input_and_output, "tanh(W_hat)"},
       {"sigmoid", per_input_and_output, "sigmoid(M_hat)"},
   };
   static constexpr Operation operations[] = {Operation::Add, Operation::Subtract};
-  static Recipe recipe(Operation, int /*inputs*/) { return {}; }
+  static Recipe recipe() { return {}; }
 
   static constexpr std::string_view differences[] = {
       "Raw parameters start uniform in +-r with r from the variance of W; the reference implementation floors the fan "
@@ -78,7 +78,7 @@ struct NacAdd {
 
   static Expression ideal(Readout& r, int o) {
     Expression sum = 0.0;
-    for (int i = 0; i < r.inputs(); ++i) sum += r.snap(r.weight(i * r.outputs() + o), {-1, 0, 1}, "W") * r.x(i);
+    for (int i = 0; i < r.inputs(); ++i) sum += r.snapped("W", i, o) * r.x(i);
     return sum;
   }
 };

@@ -12,7 +12,7 @@ namespace nalm {
 struct NacMul {
   static constexpr ParameterInfo parameters[] = {nac::W_hat, nac::M_hat};
   static constexpr Quantity weights_info[] = {
-      {"W", per_input_and_output, "tanh(W_hat)*sigmoid(M_hat)", true},
+      {"W", per_input_and_output, "tanh(W_hat)*sigmoid(M_hat)", Role::Weight, discrete::units},
       {"tanh", per_input_and_output, "tanh(W_hat)"},
       {"sigmoid", per_input_and_output, "sigmoid(M_hat)"},
   };
@@ -20,7 +20,7 @@ struct NacMul {
       {"logarithm", per_input, nac::logarithm},
   };
   static constexpr Operation operations[] = {Operation::Multiply, Operation::Divide};
-  static Recipe recipe(Operation, int /*inputs*/) { return {}; }
+  static Recipe recipe() { return {}; }
 
   static constexpr std::string_view differences[] = {
       "As in the reference implementation this is NAC+ between a logarithm and an exponential: the same weights, start "
@@ -91,7 +91,7 @@ struct NacMul {
   static Expression ideal(Readout& r, int o) {
     std::vector<Power> powers;
     for (int i = 0; i < r.inputs(); ++i) {
-      powers.push_back({abs(r.x(i)), r.snap(r.weight(i * r.outputs() + o), {-1, 0, 1}, "W")});
+      powers.push_back({abs(r.x(i)), r.snapped("W", i, o)});
     }
     return product_of_powers(powers);
   }

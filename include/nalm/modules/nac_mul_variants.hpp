@@ -28,7 +28,7 @@ struct NacMulNonnegative : NacMul {
   static Expression ideal(Readout& r, int o) {
     std::vector<Power> powers;
     for (int i = 0; i < r.inputs(); ++i) {
-      powers.push_back({abs(r.x(i)), r.snap(r.weight(i * r.outputs() + o), {0, 1}, "W")});
+      powers.push_back({abs(r.x(i)), r.snapped("W", i, o)});
     }
     return product_of_powers(powers);
   }
@@ -39,7 +39,7 @@ struct NacMulSigmoid : NacMulNonnegative {
       {"W_hat", per_input_and_output, {Start::Kind::Nac}, {}, "selection"},
   };
   static constexpr Quantity weights_info[] = {
-      {"W", per_input_and_output, "sigmoid(W_hat)", true},
+      {"W", per_input_and_output, "sigmoid(W_hat)", Role::Weight, discrete::bits},
   };
   static constexpr std::string_view differences[] = {
       "Start values and the small number of 1e-7 as for NAC*.",
@@ -75,7 +75,7 @@ struct NacMulSigmoid : NacMulNonnegative {
 struct NacMulNmu : NacMulNonnegative {
   static constexpr auto& parameters = Nmu::parameters;
   static constexpr auto& weights_info = Nmu::weights_info;
-  static Recipe recipe(Operation operation, int inputs) { return Nmu::recipe(operation, inputs); }
+  static Recipe recipe() { return Nmu::recipe(); }
 
   static constexpr std::string_view differences[] = {
       "Weights, their start, their bounds and the regulariser are the NMU's; the small number of 1e-7 is that of NAC*.",

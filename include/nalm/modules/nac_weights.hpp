@@ -42,7 +42,8 @@ void logarithms(int n, const T* x, T* out) {
   for (int i = 0; i < n; ++i) out[i] = log(magnitude(x[i]));
 }
 
-inline constexpr ParameterInfo W_hat{"W_hat", per_input_and_output, {Start::Kind::Nac}, {}, "sign and selection"};
+inline constexpr ParameterInfo W_hat{"W_hat", per_input_and_output, {Start::Kind::Nac}, {}, "sign and selection",
+                                     {},      End::FarOutOrZero};
 inline constexpr ParameterInfo M_hat{"M_hat", per_input_and_output, {Start::Kind::Nac}, {}, "selection"};
 
 }  // namespace nalm::nac

@@ -15,12 +15,12 @@ namespace nalm {
 
 struct NaiveNpu {
   static constexpr ParameterInfo parameters[] = {
-      {"W_re", per_input_and_output, {Start::Kind::XavierUniform}, {}, "the power of each input"},
-      {"W_im", per_input_and_output, Start::constant(0), {}, "its imaginary part"},
+      {"W_re", per_input_and_output, {Start::Kind::XavierUniform}, {}, "the power of each input", {}, End::Whole},
+      {"W_im", per_input_and_output, Start::constant(0), {}, "its imaginary part", {}, End::Zero},
   };
   static constexpr Quantity weights_info[] = {
-      {"W_re", per_input_and_output, "W_re as it is", true},
-      {"W_im", per_input_and_output, "W_im as it is", true},
+      {"W_re", per_input_and_output, "W_re as it is", Role::Weight, discrete::whole},
+      {"W_im", per_input_and_output, "W_im as it is", Role::Imaginary, discrete::whole},
   };
   static constexpr std::string_view logarithm_formula = "ln(|x| + 1.1920929e-7)";
   static constexpr Quantity steps[] = {
@@ -108,12 +108,11 @@ struct NaiveNpu {
   }
 
   static Expression ideal(Readout& r, int o) {
-    const int n = r.inputs() * r.outputs();
     std::vector<Power> powers;
     Expression exponent = 0.0, angle = 0.0;
     for (int i = 0; i < r.inputs(); ++i) {
-      const double re = r.snap_to_whole(r.weight(i * r.outputs() + o), "W_re");
-      const double im = r.snap_to_whole(r.weight(n + i * r.outputs() + o), "W_im");
+      const double re = r.snapped("W_re", i, o);
+      const double im = r.snapped("W_im", i, o);
       const bool whole = re == std::round(re) && im == 0;
       if (re != 0) powers.push_back({whole ? r.x(i) : abs(r.x(i)), re});
       if (whole) continue;

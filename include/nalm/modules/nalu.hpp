@@ -23,11 +23,11 @@ struct NaluMathematics {
       {"logarithm", per_input, nac::logarithm},
       {"summative path a", per_output, "sum_i x_i*W_io"},
       {"multiplicative path m", per_output, "exp(sum_i W_io*logarithm_i)"},
-      {"gate g", per_output, Base::gate_formula},
+      {"gate g", per_output, Base::gate_formula, Role::Gate, discrete::bits},
   };
   static constexpr Operation operations[] = {Operation::Add, Operation::Subtract, Operation::Multiply,
                                              Operation::Divide};
-  static Recipe recipe(Operation, int /*inputs*/) { return {}; }
+  static Recipe recipe() { return {}; }
 
   template <class T, class Shape>
   static void weights(const Shape& s, const T* p, T* w) {
@@ -88,11 +88,10 @@ struct NaluMathematics {
     Expression sum = 0.0, gate = 0.0;
     std::vector<Power> powers;
     for (int i = 0; i < r.inputs(); ++i) {
-      const int k = i * r.outputs() + o;
-      const double W = r.snap(r.weight(k), {-1, 0, 1}, "W");
+      const double W = r.snapped("W", i, o);
       sum += W * r.x(i);
       powers.push_back({abs(r.x(i)), W});
-      gate += (Base::scale * r.parameter(2 * r.inputs() * r.outputs() + k)) * r.x(i);
+      gate += (Base::scale * r.parameter("G", i, o)) * r.x(i);
     }
     // The gate depends on the input, so it stays in the formula.
     const Expression g = sigmoid(gate);
@@ -107,7 +106,7 @@ struct NaluBase {
 
 struct Nalu : NaluMathematics<NaluBase> {
   static constexpr Quantity weights_info[] = {
-      {"W", per_input_and_output, "tanh(W_hat)*sigmoid(M_hat)", true},
+      {"W", per_input_and_output, "tanh(W_hat)*sigmoid(M_hat)", Role::Weight, discrete::units},
       {"tanh", per_input_and_output, "tanh(W_hat)"},
       {"sigmoid", per_input_and_output, "sigmoid(M_hat)"},
   };

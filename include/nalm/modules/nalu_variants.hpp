@@ -21,10 +21,11 @@ inline constexpr ParameterInfo gate_of_inputs{
     "G", per_input_and_output, {Start::Kind::XavierUniform}, {}, "gate: how the inputs choose sum or product"};
 inline constexpr ParameterInfo gate_alone{
     "g", per_output, Start::constant(0), {}, "gate: sum (large) or product (negative)"};
-inline constexpr ParameterInfo W_hat_A{"W_hat_A", per_input_and_output, {Start::Kind::Nac}, {}, "sum: sign, selection"};
+inline constexpr ParameterInfo W_hat_A{"W_hat_A", per_input_and_output, {Start::Kind::Nac}, {}, "sum: sign, selection",
+                                       {},        End::FarOutOrZero};
 inline constexpr ParameterInfo M_hat_A{"M_hat_A", per_input_and_output, {Start::Kind::Nac}, {}, "sum: selection"};
 inline constexpr ParameterInfo W_hat_M{
-    "W_hat_M", per_input_and_output, {Start::Kind::Nac}, {}, "product: sign, selection"};
+    "W_hat_M", per_input_and_output, {Start::Kind::Nac}, {}, "product: sign, selection", {}, End::FarOutOrZero};
 inline constexpr ParameterInfo M_hat_M{"M_hat_M", per_input_and_output, {Start::Kind::Nac}, {}, "product: selection"};
 
 inline constexpr std::string_view citation = "Passo et al., 2025; the formulas are all that is taken from it";
@@ -38,11 +39,11 @@ struct Mathematics {
       {"summative path a", per_output, two_weights ? "sum_i x_i*WA_io" : "sum_i x_i*W_io"},
       {"multiplicative path m", per_output,
        two_weights ? "exp(sum_i WM_io*logarithm_i)" : "exp(sum_i W_io*logarithm_i)"},
-      {"gate", per_output, gate_is_alone ? "sigmoid(g)" : "sigmoid(sum_i x_i*G_io)"},
+      {"gate", per_output, gate_is_alone ? "sigmoid(g)" : "sigmoid(sum_i x_i*G_io)", Role::Gate, discrete::bits},
   };
   static constexpr Operation operations[] = {Operation::Add, Operation::Subtract, Operation::Multiply,
                                              Operation::Divide};
-  static Recipe recipe(Operation, int /*inputs*/) { return {}; }
+  static Recipe recipe() { return {}; }
 
   static constexpr std::string_view differences[] = {
       "Start values and small number as for the NALU; a gate of its own starts at 0, half open.",
@@ -133,32 +134,29 @@ struct Mathematics {
   }
 
   static Expression ideal(Readout& r, int o) {
-    const int n = r.inputs() * r.outputs();
     // A path that the gate has closed needs no discrete weights.
-    const double alone = gate_is_alone ? r.snap(r.weight(3 * sets * n + o), {0, 1}, "gate") : 0.5;
+    const double alone = gate_is_alone ? r.snapped("gate", o) : 0.5;
     Expression sum = 0.0, gate = 0.0;
     std::vector<Power> powers;
     for (int i = 0; i < r.inputs(); ++i) {
-      const int k = i * r.outputs() + o;
-      if (alone != 0) sum += r.snap(r.weight(k), {-1, 0, 1}, two_weights ? "WA" : "W") * r.x(i);
-      if (alone != 1) {
-        const double w = r.weight(3 * (sets - 1) * n + k);
-        powers.push_back({abs(r.x(i)), r.snap(w, {-1, 0, 1}, two_weights ? "WM" : "W")});
-      }
-      if (!gate_is_alone) gate += r.parameter(2 * sets * n + k) * r.x(i);
+      if (alone != 0) sum += r.snapped(two_weights ? "WA" : "W", i, o) * r.x(i);
+      if (alone != 1) powers.push_back({abs(r.x(i)), r.snapped(two_weights ? "WM" : "W", i, o)});
+      if (!gate_is_alone) gate += r.parameter("G", i, o) * r.x(i);
     }
     const Expression g = gate_is_alone ? Expression(alone) : sigmoid(gate);
     return g * sum + (1.0 - g) * product_of_powers(powers);
   }
 };
 
-inline constexpr Quantity WA{"WA", per_input_and_output, "tanh(W_hat_A)*sigmoid(M_hat_A)", true};
+inline constexpr Quantity WA{"WA", per_input_and_output, "tanh(W_hat_A)*sigmoid(M_hat_A)", Role::OfSum,
+                             discrete::units};
 inline constexpr Quantity tanh_A{"tanh A", per_input_and_output, "tanh(W_hat_A)"};
 inline constexpr Quantity sigmoid_A{"sigmoid A", per_input_and_output, "sigmoid(M_hat_A)"};
-inline constexpr Quantity WM{"WM", per_input_and_output, "tanh(W_hat_M)*sigmoid(M_hat_M)", true};
+inline constexpr Quantity WM{"WM", per_input_and_output, "tanh(W_hat_M)*sigmoid(M_hat_M)", Role::OfProduct,
+                             discrete::units};
 inline constexpr Quantity tanh_M{"tanh M", per_input_and_output, "tanh(W_hat_M)"};
 inline constexpr Quantity sigmoid_M{"sigmoid M", per_input_and_output, "sigmoid(M_hat_M)"};
-inline constexpr Quantity gate{"gate", per_output, "sigmoid(g)"};
+inline constexpr Quantity gate{"gate", per_output, "sigmoid(g)", Role::Gate, discrete::bits};
 
 }  // namespace nalu_variants
 
@@ -189,7 +187,7 @@ struct Nalu2M : nalu_variants::Mathematics<true, false> {
 struct NaluIg : nalu_variants::Mathematics<false, true> {
   static constexpr ParameterInfo parameters[] = {nac::W_hat, nac::M_hat, nalu_variants::gate_alone};
   static constexpr Quantity weights_info[] = {
-      {"W", per_input_and_output, "tanh(W_hat)*sigmoid(M_hat)", true},
+      {"W", per_input_and_output, "tanh(W_hat)*sigmoid(M_hat)", Role::Weight, discrete::units},
       {"tanh", per_input_and_output, "tanh(W_hat)"},
       {"sigmoid", per_input_and_output, "sigmoid(M_hat)"},
       nalu_variants::gate,

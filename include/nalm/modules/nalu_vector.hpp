@@ -24,7 +24,7 @@ struct NaluVector : NaluMathematics<NaluBase> {
       {"logarithm", per_input, nac::logarithm},
       {"summative path a", per_output, "sum_i x_i*W_io"},
       {"multiplicative path m", per_output, "exp(sum_i W_io*logarithm_i)"},
-      {"gate g", {Axis::One}, "sigmoid(sum_i x_i*G_i)"},
+      {"gate g", {Axis::One}, "sigmoid(sum_i x_i*G_i)", Role::Gate, discrete::bits},
   };
   static constexpr std::string_view differences[] = {
       "All but the gate is the NALU: one pair W_hat, M_hat, the small number 1e-7, start values and training.",
@@ -98,10 +98,10 @@ struct NaluVector : NaluMathematics<NaluBase> {
     Expression sum = 0.0, gate = 0.0;
     std::vector<Power> powers;
     for (int i = 0; i < r.inputs(); ++i) {
-      const double W = r.snap(r.weight(i * r.outputs() + o), {-1, 0, 1}, "W");
+      const double W = r.snapped("W", i, o);
       sum += W * r.x(i);
       powers.push_back({abs(r.x(i)), W});
-      gate += r.parameter(2 * r.inputs() * r.outputs() + i) * r.x(i);
+      gate += r.parameter("G", i) * r.x(i);
     }
     // The gate depends on the input, so it stays in the formula.
     const Expression g = sigmoid(gate);

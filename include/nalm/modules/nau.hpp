@@ -14,17 +14,13 @@ struct Nau {
       {"W", per_input_and_output, {Start::Kind::Nau}, Clamp{-1, 1}, "-1 subtracts, 0 ignores, 1 adds the input"},
   };
   static constexpr Quantity weights_info[] = {
-      {"W", per_input_and_output, "W clamped to [-1, 1]", true},
+      {"W", per_input_and_output, "W clamped to [-1, 1]", Role::Weight, discrete::units},
   };
   static constexpr Operation operations[] = {Operation::Add, Operation::Subtract};
 
-  static Recipe recipe(Operation, int inputs) {
+  static Recipe recipe() {
     Recipe r;
-    r.regularisers = {Regulariser::sparsity(0.01, 20000, 35000)};
-    if (inputs == 10 || inputs == 100) {  // the survey's appendix on redundant inputs
-      r.iterations = 100000;
-      r.regularisers = {Regulariser::sparsity(0.01, 50000, 75000)};
-    }
+    r.layers[0].regularisers = {Regulariser::sparsity(0.01, 20000, 35000)};
     return r;
   }
 
@@ -32,6 +28,11 @@ struct Nau {
       "The paper clamps weights before use; here, as in the reference implementation, the stored weights are clamped "
       "after every step as well. The gradient passes at the bounds, and Adam's moments are left alone.",
       "The regulariser is the mean of min(|W|, |1 - |W||), equal to the paper's inside the bounds.",
+      "With 10 or 100 inputs the survey says that it fails on U[-1.2,-1.1) and U[1.1,1.2). Here it solves 0.90 to 0.93 "
+      "of "
+      "those runs, and so does the survey's own software: both agree to six digits until Adam's steps reach the "
+      "rounding "
+      "of float32, and which runs are below the threshold at their best row is a lottery from there.",
   };
   static constexpr ModuleInfo info{
       .name = "NAU",
@@ -105,7 +106,7 @@ struct Nau {
 
   static Expression ideal(Readout& r, int o) {
     Expression sum = 0.0;
-    for (int i = 0; i < r.inputs(); ++i) sum += r.snap(r.weight(i * r.outputs() + o), {-1, 0, 1}, "W") * r.x(i);
+    for (int i = 0; i < r.inputs(); ++i) sum += r.snapped("W", i, o) * r.x(i);
     return sum;
   }
 };

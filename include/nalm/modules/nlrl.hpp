@@ -41,11 +41,12 @@ struct Nlrl {
       {"G_out", per_output, Start::uniform(-0.5, 0.5), {}, "AND (negative) or OR (positive)", {form, full}},
       {"G_out_neg", per_output, Start::uniform(-0.5, 0.5), {}, "whether the output is negated", {output_negation, 1}},
   };
+  static constexpr double mixture[] = {0, 0.5, 1};
   static constexpr Quantity weights_info[] = {
-      {"N", per_input_and_output, "sigmoid(G_neg)", true},
-      {"A", per_input_and_output, "sigmoid(A_hat)", true},
-      {"S", per_output, "sigmoid(G_out); 0 for AND only, 1 for OR only"},
-      {"output N", per_output, "sigmoid(G_out_neg); 0 without output negation"},
+      {"N", per_input_and_output, "sigmoid(G_neg)", Role::Weight, discrete::bits},
+      {"A", per_input_and_output, "sigmoid(A_hat)", Role::Weight, discrete::bits},
+      {"S", per_output, "sigmoid(G_out); 0 for AND only, 1 for OR only", Role::Detail, {mixture}},
+      {"output N", per_output, "sigmoid(G_out_neg); 0 without output negation", Role::Detail, discrete::bits},
   };
   static constexpr Quantity steps[] = {
       {"literal n", per_input_and_output, "(1 - N)*x + N*(1 - x)"},
@@ -57,9 +58,9 @@ struct Nlrl {
       {"rule z", per_output, "(1 - S)*and + S*or"},
   };
 
-  static Recipe recipe(Operation, int /*inputs*/) {
+  static Recipe recipe() {
     Recipe r;
-    r.optimiser = Adam{.learning_rate = 0.1};
+    r.training.optimiser = Adam{.learning_rate = 0.1};
     return r;
   }
 
@@ -95,24 +96,25 @@ struct Nlrl {
 
   template <class T, class Shape>
   static void weights(const Shape& s, const T* p, T* w) {
-    const int n = s.inputs * s.outputs;
     const bool has_gate = s.options[form] == full, has_negation = s.options[output_negation] != 0;
-    const T *gate = p + 2 * n, *negation = gate + (has_gate ? s.outputs : 0);
-    for (int k = 0; k < 2 * n; ++k) w[k] = sigmoid(p[k]);
+    const auto [G_neg, A_hat, G_out, G_out_neg] = unpack<parameters>(s, p);
+    const auto [N, A, S, output_N] = unpack<weights_info>(s, w);
+    for (int k = 0; k < s.inputs * s.outputs; ++k) {
+      N[k] = sigmoid(G_neg[k]);
+      A[k] = sigmoid(A_hat[k]);
+    }
     for (int o = 0; o < s.outputs; ++o) {
-      w[2 * n + o] = has_gate ? sigmoid(gate[o]) : T(s.options[form] == or_only ? 1.0 : 0.0);
-      w[2 * n + s.outputs + o] = has_negation ? sigmoid(negation[o]) : T(0.0);
+      S[o] = has_gate ? sigmoid(G_out[o]) : T(s.options[form] == or_only ? 1.0 : 0.0);
+      output_N[o] = has_negation ? sigmoid(G_out_neg[o]) : T(0.0);
     }
   }
 
   template <class T, class Shape>
   static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* step) {
-    const int n = s.inputs * s.outputs;
     const bool need_and = s.options[form] != or_only, need_or = s.options[form] != and_only;
     const bool is_closed = s.options[or_kind] == closed;
-    const T *N = w, *A = w + n, *S = w + 2 * n, *output_N = S + s.outputs;
-    T *literal = step, *logarithm = literal + n, *complement = logarithm + n, *before = complement + n,
-      *and_ = before + n, *none = and_ + s.outputs, *rule = none + s.outputs;
+    const auto [N, A, S, output_N] = unpack<weights_info>(s, w);
+    const auto [literal, logarithm, complement, before, and_, none, rule] = unpack<steps>(s, step);
     for (int o = 0; o < s.outputs; ++o) {
       T log_sum = 0.0, product = 1.0, complement_sum = 0.0;
       for (int i = 0; i < s.inputs; ++i) {
@@ -146,13 +148,11 @@ struct Nlrl {
   template <class T, class Shape>
   static void backward(const Shape& s, const T* /*p*/, const T* w, const T* x, const T* /*y*/, const T* step,
                        const T* dy, T* dx, T* /*dp*/, T* dw) {
-    const int n = s.inputs * s.outputs;
     const bool need_and = s.options[form] != or_only, need_or = s.options[form] != and_only;
     const bool is_closed = s.options[or_kind] == closed;
-    const T *N = w, *A = w + n, *S = w + 2 * n, *output_N = S + s.outputs;
-    T *dN = dw, *dA = dw + n, *dS = dw + 2 * n, *d_output_N = dS + s.outputs;
-    const T *literal = step, *logarithm = literal + n, *complement = logarithm + n, *before = complement + n,
-            *and_ = before + n, *none = and_ + s.outputs, *rule = none + s.outputs;
+    const auto [N, A, S, output_N] = unpack<weights_info>(s, w);
+    const auto [dN, dA, dS, d_output_N] = unpack<weights_info>(s, dw);
+    const auto [literal, logarithm, complement, before, and_, none, rule] = unpack<steps>(s, step);
     for (int o = 0; o < s.outputs; ++o) {
       d_output_N[o] += dy[o] * (1.0 - 2.0 * rule[o]);
       const T d_rule = dy[o] * (1.0 - 2.0 * output_N[o]);
@@ -185,29 +185,29 @@ struct Nlrl {
 
   template <class T, class Shape>
   static void pull_back(const Shape& s, const T* /*p*/, const T* w, const T* dw, T* dp) {
-    const int n = s.inputs * s.outputs;
     const bool has_gate = s.options[form] == full, has_negation = s.options[output_negation] != 0;
-    T *d_gate = dp + 2 * n, *d_negation = d_gate + (has_gate ? s.outputs : 0);
-    for (int k = 0; k < 2 * n; ++k) dp[k] += dw[k] * (w[k] * (1.0 - w[k]));
+    const auto [N, A, S, output_N] = unpack<weights_info>(s, w);
+    const auto [dN, dA, dS, d_output_N] = unpack<weights_info>(s, dw);
+    const auto [dG_neg, dA_hat, dG_out, dG_out_neg] = unpack<parameters>(s, dp);
+    for (int k = 0; k < s.inputs * s.outputs; ++k) {
+      dG_neg[k] += dN[k] * (N[k] * (1.0 - N[k]));
+      dA_hat[k] += dA[k] * (A[k] * (1.0 - A[k]));
+    }
     for (int o = 0; o < s.outputs; ++o) {
-      const T S = w[2 * n + o], output_N = w[2 * n + s.outputs + o];
-      if (has_gate) d_gate[o] += dw[2 * n + o] * (S * (1.0 - S));
-      if (has_negation) d_negation[o] += dw[2 * n + s.outputs + o] * (output_N * (1.0 - output_N));
+      if (has_gate) dG_out[o] += dS[o] * (S[o] * (1.0 - S[o]));
+      if (has_negation) dG_out_neg[o] += d_output_N[o] * (output_N[o] * (1.0 - output_N[o]));
     }
   }
 
   static Expression ideal(Readout& r, int o) {
-    const int n = r.inputs() * r.outputs();
-    const double S = r.snap(r.weight(2 * n + o), {0, 0.5, 1}, "S");
-    const double output_N = r.snap(r.weight(2 * n + r.outputs() + o), {0, 1}, "output N");
+    const double S = r.snapped("S", o), output_N = r.snapped("output N", o);
     Expression none = 1.0;
     std::vector<Power> and_;
     std::string members;
     for (int i = 0; i < r.inputs(); ++i) {
-      const int k = i * r.outputs() + o;
-      const double A = r.snap(r.weight(n + k), {0, 1}, "A");
+      const double A = r.snapped("A", i, o);
       if (A == 0) continue;
-      const double N = r.snap(r.weight(k), {0, 1}, "N");
+      const double N = r.snapped("N", i, o);
       const Expression literal = N == 1 ? 1.0 - r.x(i) : (1 - 2 * N) * r.x(i) + N;
       and_.push_back({literal, A});
       none *= r.option(or_kind) == closed ? 1.0 - A * literal : pow(1.0 - literal, A);

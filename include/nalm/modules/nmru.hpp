@@ -25,8 +25,8 @@ struct NmruMathematics {
       {"R", per_input_and_output, Start::uniform(0.25, 0.75), Clamp{0, 1}, "1 divides by the input, 0 ignores it"},
   };
   static constexpr Quantity weights_info[] = {
-      {"W", per_input_and_output, "W as it is", true},
-      {"R", per_input_and_output, "R as it is", true},
+      {"W", per_input_and_output, "W as it is", Role::Weight, discrete::bits},
+      {"R", per_input_and_output, "R as it is", Role::Divisor, discrete::bits},
   };
   static constexpr Quantity steps[] = {
       {"reciprocal", per_input, separate_sign ? "1/max(|x|, 1.2e-38)" : "1/x, at most 1/1.2e-38"},
@@ -39,16 +39,12 @@ struct NmruMathematics {
   };
   static constexpr Operation operations[] = {Operation::Multiply, Operation::Divide};
 
-  static Recipe recipe(Operation, int inputs) {
+  static Recipe recipe() {
     Recipe r;
-    r.optimiser = Adam{.learning_rate = 1e-2};
-    r.clip_norm = 1;
+    r.training.optimiser = Adam{.learning_rate = 1e-2};
+    r.training.clip_norm = 1;
     // The paper's strength of 10 is for the mean over W and R together.
-    r.regularisers = {Regulariser::sparsity(5, 20000, 35000)};
-    if (inputs > 2) {
-      r.iterations = 100000;
-      r.regularisers = {Regulariser::sparsity(5, 50000, 75000)};
-    }
+    r.layers[0].regularisers = {Regulariser::sparsity(5, 20000, 35000)};
     return r;
   }
 
@@ -80,11 +76,9 @@ struct NmruMathematics {
   template <class T, class Shape>
   static void backward(const Shape& s, const T* /*p*/, const T* w, const T* x, const T* /*y*/, const T* step,
                        const T* dy, T* dx, T* /*dp*/, T* dw) {
-    const int n = s.inputs * s.outputs;
-    const T *W = w, *R = w + n;
-    T *dW = dw, *dR = dw + n;
-    const T *reciprocal = step, *factor_x = reciprocal + s.inputs, *before = factor_x + n, *factor_r = before + n,
-            *sine = factor_r + n, *cosine = sine + s.outputs, *magnitude = cosine + s.outputs;
+    const auto [W, R] = unpack<weights_info>(s, w);
+    const auto [dW, dR] = unpack<weights_info>(s, dw);
+    const auto [reciprocal, factor_x, before, factor_r, sine, cosine, magnitude] = unpack<steps>(s, step);
     for (int o = 0; o < s.outputs; ++o) {
       T after = dy[o];
       T d_angle = 0.0;
@@ -120,12 +114,11 @@ struct NmruMathematics {
   }
 
   static Expression ideal(Readout& r, int o) {
-    const int n = r.inputs() * r.outputs();
     std::vector<Power> powers;
     Expression rest = 1.0, phase = 0.0;
     for (int i = 0; i < r.inputs(); ++i) {
-      const double w = r.snap(r.weight(i * r.outputs() + o), {0, 1}, "W");
-      const double v = r.snap(r.weight(n + i * r.outputs() + o), {0, 1}, "R");
+      const double w = r.snapped("W", i, o);
+      const double v = r.snapped("R", i, o);
       if ((w == 0 || w == 1) && (v == 0 || v == 1)) {
         powers.push_back({r.x(i), w - v});
         continue;
@@ -150,10 +143,8 @@ struct NmruMathematics {
 
   template <class T, class Shape>
   static void multiply(const Shape& s, const T* w, const T* x, T* y, T* step) {
-    const int n = s.inputs * s.outputs;
-    const T *W = w, *R = w + n;
-    T *reciprocal = step, *factor_x = reciprocal + s.inputs, *before = factor_x + n, *factor_r = before + n,
-      *sine = factor_r + n, *cosine = sine + s.outputs, *magnitude = cosine + s.outputs;
+    const auto [W, R] = unpack<weights_info>(s, w);
+    const auto [reciprocal, factor_x, before, factor_r, sine, cosine, magnitude] = unpack<steps>(s, step);
     for (int o = 0; o < s.outputs; ++o) {
       T product = 1.0, half_turns = 0.0;
       for (int i = 0; i < s.inputs; ++i) {

@@ -14,7 +14,7 @@ struct Nmu {
       {"W", per_input_and_output, Start::uniform(0.25, 0.75), Clamp{0, 1}, "1 multiplies by the input, 0 ignores it"},
   };
   static constexpr Quantity weights_info[] = {
-      {"W", per_input_and_output, "W as it is", true},
+      {"W", per_input_and_output, "W as it is", Role::Weight, discrete::bits},
   };
   static constexpr Quantity steps[] = {
       {"factor", per_input_and_output, "W*x + 1 - W"},
@@ -22,16 +22,15 @@ struct Nmu {
   };
   static constexpr Operation operations[] = {Operation::Multiply};
 
-  static Recipe recipe(Operation, int /*inputs*/) {
+  static Recipe recipe() {
     Recipe r;
-    r.regularisers = {Regulariser::sparsity(10, 20000, 35000)};
+    r.layers[0].regularisers = {Regulariser::sparsity(10, 20000, 35000)};
     return r;
   }
 
   static constexpr std::string_view differences[] = {
       "The paper clamps weights before use; here, as in the reference implementation, they are used raw and the stored "
       "weights are clamped after every step.",
-      "The regulariser's strength is 10 (a default of the reference program that the paper does not print).",
       "The gradient is the product of the other factors, not the product divided by this one, so factors of 0 are "
       "fine.",
   };
@@ -61,7 +60,7 @@ struct Nmu {
 
   template <class T, class Shape>
   static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* step) {
-    T *factor = step, *before = step + s.inputs * s.outputs;
+    const auto [factor, before] = unpack<steps>(s, step);
     for (int o = 0; o < s.outputs; ++o) {
       T product = 1.0;
       for (int i = 0; i < s.inputs; ++i) {
@@ -77,7 +76,7 @@ struct Nmu {
   template <class T, class Shape>
   static void backward(const Shape& s, const T* /*p*/, const T* w, const T* x, const T* /*y*/, const T* step,
                        const T* dy, T* dx, T* /*dp*/, T* dw) {
-    const T *factor = step, *before = step + s.inputs * s.outputs;
+    const auto [factor, before] = unpack<steps>(s, step);
     for (int o = 0; o < s.outputs; ++o) {
       T after = dy[o];
       for (int i = s.inputs - 1; i >= 0; --i) {
@@ -98,7 +97,7 @@ struct Nmu {
   static Expression ideal(Readout& r, int o) {
     Expression product = 1.0;
     for (int i = 0; i < r.inputs(); ++i) {
-      const double w = r.snap(r.weight(i * r.outputs() + o), {0, 1}, "W");
+      const double w = r.snapped("W", i, o);
       product *= w * r.x(i) + (1 - w);
     }
     return product;

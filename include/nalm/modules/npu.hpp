@@ -13,14 +13,14 @@ namespace nalm {
 
 struct Npu {
   static constexpr ParameterInfo parameters[] = {
-      {"W_re", per_input_and_output, {Start::Kind::XavierUniform}, {}, "the power of each input"},
-      {"W_im", per_input_and_output, Start::constant(0), {}, "its imaginary part"},
-      {"g", per_input, npu::gate_start, {}, "gate: 1 uses the input, 0 replaces it by 1"},
+      {"W_re", per_input_and_output, {Start::Kind::XavierUniform}, {}, "the power of each input", {}, End::Whole},
+      {"W_im", per_input_and_output, Start::constant(0), {}, "its imaginary part", {}, End::Zero},
+      {"g", per_input, npu::gate_start, {}, "gate: 1 uses the input, 0 replaces it by 1", {}, End::Bit},
   };
   static constexpr Quantity weights_info[] = {
-      {"W_re", per_input_and_output, "W_re as it is", true},
-      {"W_im", per_input_and_output, "W_im as it is", true},
-      {"gate", per_input, "g clamped to [0, 1]"},
+      {"W_re", per_input_and_output, "W_re as it is", Role::Weight, discrete::whole},
+      {"W_im", per_input_and_output, "W_im as it is", Role::Imaginary, discrete::whole},
+      {"gate", per_input, "g clamped to [0, 1]", Role::Gate, discrete::bits},
   };
   static constexpr Quantity steps[] = {
       {"magnitude r", per_input, "gate*(|x| + eps) + 1 - gate"},
@@ -51,6 +51,7 @@ struct Npu {
       .steps = steps,
       .operations = npu::operations,
       .recipe = npu::recipe,
+      .chaotic = true,
   };
 
   template <class T, class Shape>
@@ -62,10 +63,8 @@ struct Npu {
 
   template <class T, class Shape>
   static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* step) {
-    const int n = s.inputs * s.outputs;
-    const T *W_re = w, *W_im = w + n, *gate = w + 2 * n;
-    T *magnitude = step, *logarithm = magnitude + s.inputs, *phase = logarithm + s.inputs, *size = phase + s.inputs,
-      *sine = size + s.outputs;
+    const auto [W_re, W_im, gate] = unpack<weights_info>(s, w);
+    const auto [magnitude, logarithm, phase, size, sine] = unpack<steps>(s, step);
     for (int i = 0; i < s.inputs; ++i) npu::gate_input(x[i], gate[i], magnitude[i], logarithm[i], phase[i]);
     for (int o = 0; o < s.outputs; ++o) {
       T log_sum = W_re[o] * logarithm[0] - W_im[o] * phase[0], angle = W_re[o] * phase[0] + W_im[o] * logarithm[0];
@@ -84,11 +83,9 @@ struct Npu {
   template <class T, class Shape>
   static void backward(const Shape& s, const T* /*p*/, const T* w, const T* x, const T* y, const T* step, const T* dy,
                        T* dx, T* /*dp*/, T* dw) {
-    const int n = s.inputs * s.outputs;
-    const T *W_re = w, *W_im = w + n, *gate = w + 2 * n;
-    T *dW_re = dw, *dW_im = dw + n, *d_gate = dw + 2 * n;
-    const T *magnitude = step, *logarithm = magnitude + s.inputs, *phase = logarithm + s.inputs,
-            *size = phase + s.inputs, *sine = size + s.outputs;
+    const auto [W_re, W_im, gate] = unpack<weights_info>(s, w);
+    const auto [dW_re, dW_im, d_gate] = unpack<weights_info>(s, dw);
+    const auto [magnitude, logarithm, phase, size, sine] = unpack<steps>(s, step);
     for (int i = 0; i < s.inputs; ++i) {
       T d_logarithm = 0.0, d_phase = 0.0;
       for (int o = 0; o < s.outputs; ++o) {
@@ -111,15 +108,12 @@ struct Npu {
   }
 
   static Expression ideal(Readout& r, int o) {
-    const int n = r.inputs() * r.outputs();
     bool real = true;
-    for (int i = 0; i < r.inputs(); ++i) real &= std::fabs(r.weight(n + i * r.outputs() + o)) < 1e-3;
-    if (real) return npu::ideal(r, o, 2 * n);
+    for (int i = 0; i < r.inputs(); ++i) real &= std::fabs(r.weight("W_im", i, o)) < 1e-3;
+    if (real) return npu::ideal(r, o);
     Expression log_sum = 0.0, angle = 0.0;
     for (int i = 0; i < r.inputs(); ++i) {
-      const int k = i * r.outputs() + o;
-      const double re = r.snap_to_whole(r.weight(k), "W_re"), im = r.snap_to_whole(r.weight(n + k), "W_im");
-      const double gate = r.snap(r.weight(2 * n + i), {0, 1}, "gate");
+      const double re = r.snapped("W_re", i, o), im = r.snapped("W_im", i, o), gate = r.snapped("gate", i);
       const Expression logarithm = log(gate * abs(r.x(i)) + (1 - gate)), phase = gate * npu::pi * negative(r.x(i));
       log_sum += re * logarithm - im * phase;
       angle += re * phase + im * logarithm;

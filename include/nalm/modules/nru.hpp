@@ -28,7 +28,7 @@ struct NruMathematics {
       {"W", per_input_and_output, {Start::Kind::Nau}, Clamp{-1, 1}, "1 multiplies, -1 divides, 0 ignores the input"},
   };
   static constexpr Quantity weights_info[] = {
-      {"W", per_input_and_output, "W as it is", true},
+      {"W", per_input_and_output, "W as it is", Role::Weight, discrete::units},
       {"t", per_input_and_output, "|W|"},
       {"tanh", per_input_and_output, "tanh(1000*W), for the t of training"},
   };
@@ -42,15 +42,10 @@ struct NruMathematics {
   };
   static constexpr Operation operations[] = {Operation::Multiply, Operation::Divide};
 
-  static Recipe recipe(Operation, int inputs) {
+  static Recipe recipe() {
     Recipe r;
-    r.optimiser = Adam{.learning_rate = 1};
-    r.regularisers = {Regulariser::sparsity(10, 20000, 35000)};
-    if (inputs > 2) {
-      r.optimiser = Adam{.learning_rate = 1e-3};
-      r.iterations = 100000;
-      r.regularisers = {Regulariser::sparsity(10, 50000, 75000)};
-    }
+    r.training.optimiser = Adam{.learning_rate = 1};
+    r.layers[0].regularisers = {Regulariser::sparsity(10, 20000, 35000)};
     return r;
   }
 
@@ -88,20 +83,18 @@ struct NruMathematics {
   template <class T, class Shape>
   static void backward(const Shape& s, const T* /*p*/, const T* w, const T* x, const T* /*y*/, const T* step,
                        const T* dy, T* dx, T* /*dp*/, T* dw) {
-    const int n = s.inputs * s.outputs;
-    const T* th = w + 2 * n;
-    T* d_th = dw + 2 * n;
-    const T *logarithm = step, *power = logarithm + s.inputs, *factor = power + n, *before = factor + n,
-            *sign_product = before + n;
+    const auto [W, t, th] = unpack<weights_info>(s, w);
+    const auto [dW, dt, d_th] = unpack<weights_info>(s, dw);
+    const auto [logarithm, power, factor, before, sign_product] = unpack<steps>(s, step);
     for (int o = 0; o < s.outputs; ++o) {
       T after = dy[o] * sign_product[o];
       for (int i = s.inputs - 1; i >= 0; --i) {
         const int k = i * s.outputs + o;
         const T d_factor = before[k] * after;
         const T d_exponent = d_factor * (th[k] * th[k]) * power[k];
-        dw[k] += d_exponent * logarithm[i];
+        dW[k] += d_exponent * logarithm[i];
         d_th[k] += d_factor * (power[k] - 1.0) * (2.0 * th[k]);
-        if (dx) dx[i] += d_exponent * w[k] / x[i];
+        if (dx) dx[i] += d_exponent * W[k] / x[i];
         after *= factor[k];
       }
     }
@@ -120,7 +113,7 @@ struct NruMathematics {
     std::vector<Power> powers;
     Expression rest = 1.0;
     for (int i = 0; i < r.inputs(); ++i) {
-      const double w = r.snap(r.weight(i * r.outputs() + o), {-1, 0, 1}, "W");
+      const double w = r.snapped("W", i, o);
       if (std::fabs(w) == 1 || w == 0) {
         powers.push_back({r.x(i), w});
         continue;
@@ -139,9 +132,7 @@ struct NruMathematics {
  private:
   template <class T, class Shape, class Gate>
   static void multiply(const Shape& s, const T* w, const T* x, T* y, T* step, Gate gate) {
-    const int n = s.inputs * s.outputs;
-    T *logarithm = step, *power = logarithm + s.inputs, *factor = power + n, *before = factor + n,
-      *sign_product = before + n;
+    const auto [logarithm, power, factor, before, sign_product] = unpack<steps>(s, step);
     for (int o = 0; o < s.outputs; ++o) {
       T product = 1.0, signs = 1.0;
       for (int i = 0; i < s.inputs; ++i) {

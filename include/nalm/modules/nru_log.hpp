@@ -19,7 +19,7 @@ struct NruLog {
       {"W", per_input_and_output, {Start::Kind::Nau}, Clamp{-1, 1}, "1 multiplies, -1 divides, 0 ignores the input"},
   };
   static constexpr Quantity weights_info[] = {
-      {"W", per_input_and_output, "W as it is", true},
+      {"W", per_input_and_output, "W as it is", Role::Weight, discrete::units},
       {"odd", per_input_and_output, "1 where |W| > 1/2, else 0"},
   };
   static constexpr Quantity steps[] = {
@@ -27,17 +27,12 @@ struct NruLog {
   };
   static constexpr Operation operations[] = {Operation::Multiply, Operation::Divide};
 
-  static Recipe recipe(Operation, int inputs) {
+  static Recipe recipe() {
     Recipe r;
-    r.optimiser = Adam{.learning_rate = 1e-2};
-    r.loss = {.kind = Loss::Kind::Log};
-    r.regularisers = {Regulariser::sparsity(0.1, 20000, 35000)};
-    r.cool_down = CoolDown{20000, 50000};
-    if (inputs > 2) {
-      r.iterations = 100000;
-      r.regularisers = {Regulariser::sparsity(0.1, 50000, 75000)};
-      r.cool_down = CoolDown{50000, 100000};
-    }
+    r.training.optimiser = Adam{.learning_rate = 1e-2};
+    r.training.loss = {.kind = Loss::Kind::Log};
+    r.layers[0].regularisers = {Regulariser::sparsity(0.1, 20000, 35000)};
+    r.training.cool_down = CoolDown{20000, 50000};
     return r;
   }
 
@@ -116,7 +111,7 @@ struct NruLog {
     std::vector<Power> powers;
     Expression signs = 1.0;
     for (int i = 0; i < r.inputs(); ++i) {
-      const double w = r.snap(r.weight(i * r.outputs() + o), {-1, 0, 1}, "W");
+      const double w = r.snapped("W", i, o);
       const bool whole = w == std::round(w);
       powers.push_back({whole ? r.x(i) : abs(r.x(i)), w});
       if (!whole && std::fabs(w) > 0.5) signs *= sign(r.x(i));

@@ -18,10 +18,11 @@ struct NruPower {
   static constexpr std::string_view logarithm_formula = "ln|x|, and 0 for x = 0";
 
   static constexpr ParameterInfo parameters[] = {
-      {"W", per_input_and_output, {Start::Kind::Nau}, {}, "the power of the input; 0 ignores it"},
+      {"W", per_input_and_output, {Start::Kind::Nau}, {}, "the power of the input; 0 ignores it", {}, End::Whole},
   };
+  static constexpr double usual_powers[] = {-4, -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4};
   static constexpr Quantity weights_info[] = {
-      {"W", per_input_and_output, "W as it is"},
+      {"W", per_input_and_output, "W as it is", Role::Detail, {usual_powers}},
       {"odd", per_input_and_output, "1 where W rounds to an odd number, else 0; halves count as even"},
       {"used", per_input_and_output, "0 where W is 0, else 1"},
   };
@@ -29,10 +30,10 @@ struct NruPower {
       {"logarithm", per_input, logarithm_formula},
   };
 
-  static Recipe recipe(Operation, int /*inputs*/) {
+  static Recipe recipe() {
     Recipe r;
-    r.optimiser = Adam{.learning_rate = 1e-2};
-    r.loss = {.kind = Loss::Kind::Log};
+    r.training.optimiser = Adam{.learning_rate = 1e-2};
+    r.training.loss = {.kind = Loss::Kind::Log};
     return r;
   }
 
@@ -113,8 +114,7 @@ struct NruPower {
     std::vector<Power> powers;
     Expression signs = 1.0;
     for (int i = 0; i < r.inputs(); ++i) {
-      const double w =
-          r.snap(r.weight(i * r.outputs() + o), {-4, -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4}, "W");
+      const double w = r.snapped("W", i, o);
       const bool whole = w == std::round(w);
       powers.push_back({whole ? r.x(i) : abs(r.x(i)), w});
       if (!whole && counts_sign(w)) signs *= sign(r.x(i));

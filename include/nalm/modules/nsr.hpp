@@ -35,22 +35,28 @@ struct Nsr {
   static constexpr Axes per_comparison{Axis::Comparison, Axis::One};
 
   static constexpr ParameterInfo parameters[] = {
-      {"V1", per_comparison_input_path, {Start::Kind::XavierNormal}, {}, "selects the left operand"},
-      {"V2", per_comparison_input_path, {Start::Kind::XavierNormal}, {}, "selects the right operand"},
-      {"w_sign", per_comparison_path, {Start::Kind::XavierNormal}, {}, "weight of the sign bit"},
-      {"w_zero", per_comparison_path, {Start::Kind::XavierNormal}, {}, "weight of the zero bit"},
-      {"b", per_comparison, Start::constant(0), {}, "shift, shared by the paths"},
+      {"V1", per_comparison_input_path, {Start::Kind::XavierNormal}, {}, "selects the left operand", {}, End::OneInput},
+      {"V2",
+       per_comparison_input_path,
+       {Start::Kind::XavierNormal},
+       {},
+       "selects the right operand",
+       {},
+       End::OneInput},
+      {"w_sign", per_comparison_path, {Start::Kind::XavierNormal}, {}, "weight of the sign bit", {}, End::Anywhere},
+      {"w_zero", per_comparison_path, {Start::Kind::XavierNormal}, {}, "weight of the zero bit", {}, End::Anywhere},
+      {"b", per_comparison, Start::constant(0), {}, "shift, shared by the paths", {}, End::Anywhere},
   };
   static constexpr Quantity weights_info[] = {
-      {"p", per_comparison_input_path, "softmax of V1 over the inputs", true},
-      {"q", per_comparison_input_path, "softmax of V2 over the inputs", true},
+      {"p", per_comparison_input_path, "softmax of V1 over the inputs", Role::Weight, discrete::bits},
+      {"q", per_comparison_input_path, "softmax of V2 over the inputs", Role::Weight, discrete::bits},
   };
   static constexpr Quantity steps[] = {
       {"sign bit", per_comparison_path, "tanh(lambda*(p.x - q.x))"},
       {"zero bit", per_comparison_path, "1 - 2*sign^2"},
   };
 
-  static Recipe recipe(Operation, int /*inputs*/) { return {}; }
+  static Recipe recipe() { return {}; }
 
   static constexpr std::string_view differences[] = {
       "Written from the mathematics: the public code pins the redundancy to 1 and computes labels from 10000*x1.",
@@ -111,12 +117,12 @@ struct Nsr {
 
   template <class T, class Shape>
   static void forward(const Shape& s, const T* P, const T* w, const T* x, T* y, T* step) {
-    const int paths = static_cast<int>(s.options[redundancy]), comparisons = s.outputs / 2, n = s.inputs * paths;
-    const T *w_sign = P + 2 * comparisons * n, *w_zero = w_sign + comparisons * paths,
-            *b = w_zero + comparisons * paths;
-    T *sign_bit = step, *zero_bit = step + comparisons * paths;
-    for (int c = 0; c < comparisons; ++c) {
-      const T *p = w + c * n, *q = w + (comparisons + c) * n;
+    const int paths = static_cast<int>(s.options[redundancy]), n = s.inputs * paths;
+    const auto [V1, V2, w_sign, w_zero, b] = unpack<parameters>(s, P, paths);
+    const auto [all_p, all_q] = unpack<weights_info>(s, w, paths);
+    const auto [sign_bit, zero_bit] = unpack<steps>(s, step, paths);
+    for (int c = 0; c < s.outputs / 2; ++c) {
+      const T *p = all_p + c * n, *q = all_q + c * n;
       T logit = b[c];
       for (int r = 0; r < paths; ++r) {
         T difference = 0.0;
@@ -134,14 +140,15 @@ struct Nsr {
   template <class T, class Shape>
   static void backward(const Shape& s, const T* P, const T* w, const T* x, const T* y, const T* step, const T* dy,
                        T* dx, T* dP, T* dw) {
-    const int paths = static_cast<int>(s.options[redundancy]), comparisons = s.outputs / 2, n = s.inputs * paths;
-    const T *w_sign = P + 2 * comparisons * n, *w_zero = w_sign + comparisons * paths;
-    T *dw_sign = dP + 2 * comparisons * n, *dw_zero = dw_sign + comparisons * paths,
-      *db = dw_zero + comparisons * paths;
-    const T *sign_bit = step, *zero_bit = step + comparisons * paths;
-    for (int c = 0; c < comparisons; ++c) {
-      const T *p = w + c * n, *q = w + (comparisons + c) * n;
-      T *dp = dw + c * n, *dq = dw + (comparisons + c) * n;
+    const int paths = static_cast<int>(s.options[redundancy]), n = s.inputs * paths;
+    const auto [V1, V2, w_sign, w_zero, b] = unpack<parameters>(s, P, paths);
+    const auto [dV1, dV2, dw_sign, dw_zero, db] = unpack<parameters>(s, dP, paths);
+    const auto [all_p, all_q] = unpack<weights_info>(s, w, paths);
+    const auto [all_dp, all_dq] = unpack<weights_info>(s, dw, paths);
+    const auto [sign_bit, zero_bit] = unpack<steps>(s, step, paths);
+    for (int c = 0; c < s.outputs / 2; ++c) {
+      const T *p = all_p + c * n, *q = all_q + c * n;
+      T *dp = all_dp + c * n, *dq = all_dq + c * n;
       const T d_logit = (dy[2 * c] - dy[2 * c + 1]) * (y[2 * c] * (1.0 - y[2 * c]));
       db[c] += d_logit;
       for (int r = 0; r < paths; ++r) {
@@ -173,9 +180,8 @@ struct Nsr {
   }
 
   static Expression ideal(Readout& r, int o) {
-    const int paths = static_cast<int>(r.option(redundancy)), comparisons = r.outputs() / 2, n = r.inputs() * paths;
-    const int c = o / 2, first_sign = 2 * comparisons * n, first_zero = first_sign + comparisons * paths;
-    const double b = r.parameter(first_zero + comparisons * paths + c);
+    const int paths = static_cast<int>(r.option(redundancy)), c = o / 2;
+    const double b = r.parameter("b", c);
     Expression logit = b;
     // The logit where every path sees a clear difference of either sign, and where it sees none.
     double above = b, below = b, equal = b;
@@ -185,14 +191,12 @@ struct Nsr {
       Expression difference = 0.0;
       int left = -1, right = -1;
       for (int i = 0; i < r.inputs(); ++i) {
-        const double p = r.snap(r.weight(c * n + i * paths + path), {0, 1}, "p");
-        const double q = r.snap(r.weight((comparisons + c) * n + i * paths + path), {0, 1}, "q");
+        const double p = r.snapped("p", c, i, path), q = r.snapped("q", c, i, path);
         difference += (p - q) * r.x(i);
         if (p == 1) left = i;
         if (q == 1) right = i;
       }
-      const double w_sign = r.parameter(first_sign + c * paths + path),
-                   w_zero = r.parameter(first_zero + c * paths + path);
+      const double w_sign = r.parameter("w_sign", c, path), w_zero = r.parameter("w_zero", c, path);
       const Expression s = tanh(r.option(lambda) * difference);
       logit += w_sign * s + w_zero * (1.0 - 2.0 * (s * s));
       if (left < 0 || right < 0 || left == right) {

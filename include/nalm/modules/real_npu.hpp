@@ -34,10 +34,10 @@ void gate_input_back(const T& x, const T& gate, const T& magnitude, const T& d_l
   if (dx) *dx += d_magnitude * gate * sign(x);
 }
 
-inline Recipe recipe(Operation operation, int /*inputs*/) {
+inline Recipe recipe() {
   Recipe r;
-  r.optimiser = Adam{.learning_rate = 5e-3};
-  r.regularisers = {operation == Operation::Divide ? Regulariser::l1(1e-9, 1e-7) : Regulariser::l1(1e-7, 1e-5)};
+  r.training.optimiser = Adam{.learning_rate = 5e-3};
+  r.layers[0].regularisers = {Regulariser::l1(1e-7, 1e-5)};
   return r;
 }
 
@@ -45,13 +45,13 @@ inline constexpr Operation operations[] = {Operation::Multiply, Operation::Divid
 
 // prod x^W for real W and decided gates. Whole powers carry their sign; of the others the magnitude is raised and the
 // phases are collected in one cosine.
-inline Expression ideal(Readout& r, int o, int first_gate) {
+inline Expression ideal(Readout& r, int o) {
   std::vector<Power> powers;
   Expression phase = 0.0;
   for (int i = 0; i < r.inputs(); ++i) {
-    const double w = r.snap_to_whole(r.weight(i * r.outputs() + o), "W_re");
+    const double w = r.snapped("W_re", i, o);
     if (w == 0) continue;
-    const double gate = r.snap(r.weight(first_gate + i), {0, 1}, "gate");
+    const double gate = r.snapped("gate", i);
     const bool whole = w == std::round(w) && gate == 1;
     powers.push_back({whole ? r.x(i) : gate * abs(r.x(i)) + (1 - gate), w});
     if (!whole) phase += w * (gate * negative(r.x(i)));
@@ -63,12 +63,12 @@ inline Expression ideal(Readout& r, int o, int first_gate) {
 
 struct RealNpu {
   static constexpr ParameterInfo parameters[] = {
-      {"W_re", per_input_and_output, {Start::Kind::XavierUniform}, {}, "the power of each input"},
-      {"g", per_input, npu::gate_start, {}, "gate: 1 uses the input, 0 replaces it by 1"},
+      {"W_re", per_input_and_output, {Start::Kind::XavierUniform}, {}, "the power of each input", {}, End::Whole},
+      {"g", per_input, npu::gate_start, {}, "gate: 1 uses the input, 0 replaces it by 1", {}, End::Bit},
   };
   static constexpr Quantity weights_info[] = {
-      {"W_re", per_input_and_output, "W_re as it is", true},
-      {"gate", per_input, "g clamped to [0, 1]"},
+      {"W_re", per_input_and_output, "W_re as it is", Role::Weight, discrete::whole},
+      {"gate", per_input, "g clamped to [0, 1]", Role::Gate, discrete::bits},
   };
   static constexpr Quantity steps[] = {
       {"magnitude r", per_input, "gate*(|x| + eps) + 1 - gate"},
@@ -105,6 +105,7 @@ struct RealNpu {
       .steps = steps,
       .operations = npu::operations,
       .recipe = npu::recipe,
+      .chaotic = true,
   };
 
   template <class T, class Shape>
@@ -116,9 +117,8 @@ struct RealNpu {
 
   template <class T, class Shape>
   static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* step) {
-    const T *W = w, *gate = w + s.inputs * s.outputs;
-    T *magnitude = step, *logarithm = magnitude + s.inputs, *phase = logarithm + s.inputs, *size = phase + s.inputs,
-      *sine = size + s.outputs;
+    const auto [W, gate] = unpack<weights_info>(s, w);
+    const auto [magnitude, logarithm, phase, size, sine] = unpack<steps>(s, step);
     for (int i = 0; i < s.inputs; ++i) npu::gate_input(x[i], gate[i], magnitude[i], logarithm[i], phase[i]);
     for (int o = 0; o < s.outputs; ++o) {
       T log_sum = W[o] * logarithm[0], angle = W[o] * phase[0];
@@ -136,10 +136,9 @@ struct RealNpu {
   template <class T, class Shape>
   static void backward(const Shape& s, const T* /*p*/, const T* w, const T* x, const T* y, const T* step, const T* dy,
                        T* dx, T* /*dp*/, T* dw) {
-    const T *W = w, *gate = w + s.inputs * s.outputs;
-    T *dW = dw, *d_gate = dw + s.inputs * s.outputs;
-    const T *magnitude = step, *logarithm = magnitude + s.inputs, *phase = logarithm + s.inputs,
-            *size = phase + s.inputs, *sine = size + s.outputs;
+    const auto [W, gate] = unpack<weights_info>(s, w);
+    const auto [dW, d_gate] = unpack<weights_info>(s, dw);
+    const auto [magnitude, logarithm, phase, size, sine] = unpack<steps>(s, step);
     for (int i = 0; i < s.inputs; ++i) {
       T d_logarithm = 0.0, d_phase = 0.0;
       for (int o = 0; o < s.outputs; ++o) {
@@ -161,7 +160,7 @@ struct RealNpu {
     for (int k = n; k < n + s.inputs; ++k) dp[k] += where(p[k] >= 0.0, where(p[k] <= 1.0, dw[k], 0.0), 0.0);
   }
 
-  static Expression ideal(Readout& r, int o) { return npu::ideal(r, o, r.inputs() * r.outputs()); }
+  static Expression ideal(Readout& r, int o) { return npu::ideal(r, o); }
 };
 
 }  // namespace nalm

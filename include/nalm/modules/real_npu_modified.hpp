@@ -17,13 +17,12 @@ struct RealNpuModified : RealNpu {
       {"g", per_input, npu::gate_start, Clamp{0, 1}, "gate: 1 uses the input, 0 replaces it by 1"},
   };
 
-  static Recipe recipe(Operation, int inputs) {
+  static Recipe recipe() {
     Recipe r;
-    r.optimiser = Adam{.learning_rate = 5e-3};
-    const double start = inputs > 2 ? 50000 : 40000, end = inputs > 2 ? 75000 : 50000;
-    r.iterations = inputs > 2 ? 100000 : 50000;
-    r.regularisers = {Regulariser::unit(1, start, end, "W_re"), Regulariser::sparsity(1, start, end, "g"),
-                      Regulariser::l1(1e-9, 1e-7)};
+    r.training.optimiser = Adam{.learning_rate = 5e-3};
+    const double start = 40000, end = 50000;
+    r.layers[0].regularisers = {Regulariser::unit(1, start, end, "W_re"), Regulariser::sparsity(1, start, end, "g"),
+                                Regulariser::l1(1e-9, 1e-7)};
     return r;
   }
 

@@ -17,11 +17,11 @@ struct Skeleton {
   // What is trained: name, index space, start values, bounds (or {}), meaning.
   static constexpr ParameterInfo parameters[] = {
       {"W", per_input_and_output, {Start::Kind::XavierUniform}, Clamp{-1, 1}, "the factor of each input"},
-      {"b", per_output, Start::constant(0), {}, "the offset"},
+      {"b", per_output, Start::constant(0), {}, "the offset", {}, End::Anywhere},
   };
   // What forward uses: effective weights, computed once per iteration; true for those of the sparsity error.
   static constexpr Quantity weights_info[] = {
-      {"W", per_input_and_output, "W as it is", true},
+      {"W", per_input_and_output, "W as it is", Role::Weight, discrete::units},
   };
   // What forward keeps per sample, for backward and for `nalm explain`. Leave it out if there is nothing to keep.
   static constexpr Quantity steps[] = {
@@ -31,10 +31,10 @@ struct Skeleton {
   static constexpr Operation operations[] = {Operation::Add, Operation::Subtract};
 
   // How it likes to be trained.
-  static Recipe recipe(Operation, int /*inputs*/) {
+  static Recipe recipe() {
     Recipe r;
-    r.optimiser = Adam{.learning_rate = 1e-2};
-    r.regularisers = {Regulariser::sparsity(0.01, 20000, 35000, "W")};
+    r.training.optimiser = Adam{.learning_rate = 1e-2};
+    r.layers[0].regularisers = {Regulariser::sparsity(0.01, 20000, 35000, "W")};
     return r;
   }
 
@@ -65,7 +65,7 @@ struct Skeleton {
   // One sample.
   template <class T, class Shape>
   static void forward(const Shape& s, const T* p, const T* W, const T* x, T* y, T* step) {
-    const T* b = p + s.inputs * s.outputs;
+    const T* b = unpack<parameters>(s, p)[1];
     for (int o = 0; o < s.outputs; ++o) {
       T sum = x[0] * W[o];
       for (int i = 1; i < s.inputs; ++i) sum += x[i] * W[i * s.outputs + o];
@@ -78,7 +78,7 @@ struct Skeleton {
   template <class T, class Shape>
   static void backward(const Shape& s, const T* /*p*/, const T* W, const T* x, const T* /*y*/, const T* /*step*/,
                        const T* dy, T* dx, T* dp, T* dW) {
-    T* db = dp + s.inputs * s.outputs;
+    T* db = unpack<parameters>(s, dp)[1];
     for (int o = 0; o < s.outputs; ++o) {
       db[o] += dy[o];
       for (int i = 0; i < s.inputs; ++i) {
@@ -96,8 +96,8 @@ struct Skeleton {
 
   // What output o means, with discrete weights rounded.
   static Expression ideal(Readout& r, int o) {
-    Expression sum = r.parameter(r.inputs() * r.outputs() + o);
-    for (int i = 0; i < r.inputs(); ++i) sum += r.snap(r.weight(i * r.outputs() + o), {-1, 0, 1}, "W") * r.x(i);
+    Expression sum = r.parameter("b", o);
+    for (int i = 0; i < r.inputs(); ++i) sum += r.snapped("W", i, o) * r.x(i);
     return sum;
   }
 };

@@ -24,9 +24,9 @@ struct SNmru : NmruMathematics<true> {
       {"divisor of x", per_input_and_output, "1 in evaluation"},
       {"divisor of 1/x", per_input_and_output, "1 in evaluation"},
   };
-  static Recipe recipe(Operation operation, int inputs) {
-    Recipe r = NmruMathematics::recipe(operation, inputs);
-    r.noise = Noise{1, 5};
+  static Recipe recipe() {
+    Recipe r = NmruMathematics::recipe();
+    r.training.noise = Noise{1, 5};
     return r;
   }
 

@@ -21,14 +21,10 @@ struct SNmu : Nmu {
       {"factor", per_input_and_output, "W*x + 1 - W"},
       {"product before", per_input_and_output, "the factors of earlier inputs, multiplied"},
   };
-  static Recipe recipe(Operation, int inputs) {
+  static Recipe recipe() {
     Recipe r;
-    r.noise = Noise{1, 5};
-    r.regularisers = {Regulariser::sparsity(10, 20000, 35000)};
-    if (inputs > 2) {
-      r.iterations = 100000;
-      r.regularisers = {Regulariser::sparsity(10, 50000, 75000)};
-    }
+    r.training.noise = Noise{1, 5};
+    r.layers[0].regularisers = {Regulariser::sparsity(10, 20000, 35000)};
     return r;
   }
 
@@ -65,8 +61,7 @@ struct SNmu : Nmu {
 
   template <class T, class Shape>
   static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* step) {
-    T *noise = step, *divisor = noise + s.inputs, *factor = divisor + s.inputs * s.outputs,
-      *before = factor + s.inputs * s.outputs;
+    const auto [noise, divisor, factor, before] = unpack<steps>(s, step);
     for (int i = 0; i < s.inputs; ++i) noise[i] = 1.0;
     for (int o = 0; o < s.outputs; ++o) {
       T product = 1.0;
@@ -83,8 +78,7 @@ struct SNmu : Nmu {
 
   template <class T, class Shape>
   static void train_forward(const Shape& s, const T* /*p*/, const T* w, const T* x, const T* n, T* y, T* step) {
-    T *noise = step, *divisor = noise + s.inputs, *factor = divisor + s.inputs * s.outputs,
-      *before = factor + s.inputs * s.outputs;
+    const auto [noise, divisor, factor, before] = unpack<steps>(s, step);
     for (int i = 0; i < s.inputs; ++i) noise[i] = n[i];
     for (int o = 0; o < s.outputs; ++o) {
       T product = 1.0;
@@ -103,8 +97,7 @@ struct SNmu : Nmu {
   template <class T, class Shape>
   static void backward(const Shape& s, const T* /*p*/, const T* w, const T* x, const T* /*y*/, const T* step,
                        const T* dy, T* dx, T* /*dp*/, T* dw) {
-    const T *noise = step, *divisor = noise + s.inputs, *factor = divisor + s.inputs * s.outputs,
-            *before = factor + s.inputs * s.outputs;
+    const auto [noise, divisor, factor, before] = unpack<steps>(s, step);
     for (int o = 0; o < s.outputs; ++o) {
       T after = dy[o];
       for (int i = s.inputs - 1; i >= 0; --i) {
@@ -120,9 +113,9 @@ struct SNmu : Nmu {
 
 // The same with noise that grows where the inputs are close together.
 struct SNmuBatch : SNmu {
-  static Recipe recipe(Operation operation, int inputs) {
-    Recipe r = SNmu::recipe(operation, inputs);
-    r.noise = Noise{.lo = 1, .batch_adaptive = true};
+  static Recipe recipe() {
+    Recipe r = SNmu::recipe();
+    r.training.noise = Noise{.lo = 1, .batch_adaptive = true};
     return r;
   }
   static constexpr ModuleInfo info{

@@ -4,13 +4,13 @@
 // ever become text: of elements, of drawings, or of formulas that are rebuilt from a list of known elements.
 "use strict";
 (() => {
-  const { data, make, count, number, superscript, decades, log_ticks, SHAPES, key_symbol, show_tip, hide_tip, Figure, MINUS } = nalm;
+  const {
+    data, make, none, section, subhead, intro, listed, table_box, count, number, plural, smallest, largest, superscript, decades, log_ticks, plain, quantity,
+    SHAPES, key_symbol, show_tip, hide_tip, Figure, MINUS,
+  } = nalm;
 
   // ---- words and numbers -----------------------------------------------------------------------------------------
-  const plural = (value, one, many) => `${count(value)} ${value === 1 ? one : many}`;
   const short = (text, length = 36) => ([...text].length > length ? `${[...text].slice(0, length - 1).join("")}\u2026` : text);
-  const low_of = (list) => list.reduce((a, b) => Math.min(a, b), Infinity);
-  const high_of = (list) => list.reduce((a, b) => Math.max(a, b), -Infinity);
   const target = data.target || "target";
   // With so many significant digits.
   const in_digits = (value, digits) => {
@@ -29,13 +29,7 @@
   const full = (value) => in_digits(value, 17);
   vega.expressionFunction("nalmDigits", in_digits);
 
-  const none = () => make("span", { class: "interval" }, "\u2013");
   const head = (...names) => make("thead", null, make("tr", null, names.map(([name, numeric]) => make("th", { scope: "col", class: numeric ? "n" : null }, name))));
-  const table_box = (name, table) => make("div", { class: "box", role: "region", tabindex: "0", "aria-label": name }, table);
-  const section = (id, title, ...content) => make("section", { id, "aria-labelledby": `${id}-title` }, make("h2", { id: `${id}-title` }, title), ...content);
-  const subhead = (text) => make("h3", { class: "subhead" }, text);
-  const intro = (...text) => make("p", { class: "intro" }, ...text);
-  const listed = (items) => make("ul", { class: "notes" }, items.map((item) => make("li", null, item)));
 
   // ---- formulas --------------------------------------------------------------------------------------------------
   const MATH = "http://www.w3.org/1998/Math/MathML";
@@ -176,7 +170,7 @@
   function error_bar({ value, estimate, low, high }) {
     const known = [value, estimate, low, high].filter((each) => each !== null);
     if (!known.length) return null;
-    const [from, to] = [low_of(known), high_of(known)];
+    const [from, to] = [smallest(known), largest(known)];
     const place = (at) => `${(to > from ? 8 + (84 * (at - from)) / (to - from) : 50).toFixed(1)}%`;
     return make("span", { class: "gauge wide", "aria-hidden": "true", style: "--gauge: var(--m2)" },
       low !== null && high !== null ? make("i", { style: `left:${place(low)};right:calc(100% - ${place(high)})` }) : null,
@@ -213,7 +207,7 @@
   const lost = total - rows.length;
   const shown = () => rows.filter((row) => !hidden.has(row.set));
   const sets_there = Object.keys(SETS).filter((set) => rows.some((row) => row.set === set));
-  const widest = (list) => high_of(list.map((row) => Math.abs(row.residual)));
+  const widest = (list) => largest(list.map((row) => Math.abs(row.residual)));
   const residual_words = () => sets_there.filter((set) => !hidden.has(set)).map((set) => `${SETS[set].small} up to ${number(widest(rows.filter((row) => row.set === set)))}`).join(", ");
   const point_tip = (datum) => {
     if (datum.at === undefined) return null;
@@ -227,18 +221,16 @@
 
   // A domain with a little room on both sides, never empty.
   const roomy = (values, share = 0.04) => {
-    let [low, high] = [low_of(values), high_of(values)];
+    let [low, high] = [smallest(values), largest(values)];
     if (!(low <= high)) return [-1, 1];
     if (high - low <= Math.max(Math.abs(low), Math.abs(high)) * 1e-14) { const half = Math.abs(low) * 0.1 || 1; low -= half; high += half; }
     const room = (high - low) * share;
     return [low - room, high + room].map((end) => Math.max(-Number.MAX_VALUE / 4, Math.min(Number.MAX_VALUE / 4, end)));
   };
   const axis_of = (domain, settings) => {
-    const digits = digits_for(high_of(domain.map(Math.abs)), domain[1] - domain[0]);
+    const digits = digits_for(largest(domain.map(Math.abs)), domain[1] - domain[0]);
     return { title: null, tickCount: 5, labelExpr: `nalmDigits(datum.value, ${digits})`, domain: false, ticks: false, labelOverlap: true, ...settings };
   };
-  const quantity = (field, domain, axis) => ({ field, type: "quantitative", scale: { domain, nice: false, zero: false }, axis });
-  const plain = (field) => ({ field, type: "nominal", scale: null });
   // Sets that are fewer lie above those that are more.
   const ORDER = Object.keys(SETS);
   const marks = (name, values, x, y, context, size = 44) => ({
@@ -274,7 +266,7 @@
   const truths = rows.map((row) => row.truth);
   const sign = truths.every((value) => value > 0) ? 1 : truths.every((value) => value < 0) ? -1 : 0;
   const sizes = truths.map(Math.abs);
-  const may_log = rows.length > 1 && sign !== 0 && Math.log10(high_of(sizes)) - Math.log10(low_of(sizes)) > 2;
+  const may_log = rows.length > 1 && sign !== 0 && Math.log10(largest(sizes)) - Math.log10(smallest(sizes)) > 2;
   let logarithmic = may_log;
 
   function predicted_figure() {
@@ -346,22 +338,22 @@
     const boxes = inputs.map(({ name, values }) => {
       const told = data.probe?.box.find(({ column, low, high }) => column === name && low !== null && high !== null);
       const known = values.filter((value) => value !== null);
-      const [low, high] = told ? [told.low, told.high] : [low_of(known), high_of(known)];
+      const [low, high] = told ? [told.low, told.high] : [smallest(known), largest(known)];
       return { values, middle: low + (high - low) / 2, half: (high - low) / 2 };
     }).filter(({ half }) => half > 0 && Number.isFinite(half));
     if (!boxes.length) return null;
     const distance = (row) => {
       const parts = boxes.map(({ values, middle, half }) => (values[row.at] === null ? null : Math.abs(values[row.at] - middle) / half));
-      return parts.includes(null) ? null : high_of(parts);
+      return parts.includes(null) ? null : largest(parts);
     };
     const far = rows.map((row) => ({ at: row.at, set: row.set, x: distance(row), y: row.residual })).filter(({ x }) => x !== null);
     if (!far.length) return null;
-    const reach = high_of(far.filter(({ set }) => set === "train").map(({ x }) => x));
+    const reach = largest(far.filter(({ set }) => set === "train").map(({ x }) => x));
     const has_reach = Number.isFinite(reach) && far.some(({ set }) => set !== "train");
     const lines = [["edge of the data", [1, 0], "soft"], ...(has_reach ? [["last training row", [5, 4], "m2"]] : [])];
     const build = (context) => {
       const values = far.filter(({ set }) => !hidden.has(set));
-      const domain = [0, Math.max(1, high_of(far.map(({ x }) => x))) * 1.04];
+      const domain = [0, Math.max(1, largest(far.map(({ x }) => x))) * 1.04];
       const height_domain = roomy([0, ...values.map(({ y }) => y)]);
       const x = quantity("x", domain, axis_of(domain, { title: "distance from the middle of the data; 1 is the edge of their box", grid: false, domain: true }));
       const y = quantity("y", height_domain, axis_of(height_domain, { minExtent: 62, maxExtent: 62 }));
@@ -393,10 +385,10 @@
     if (!told.length) return null;
     const there = Object.keys(SETS).filter((set) => told.some((row) => row.set === set));
     const logs = told.filter(({ value }) => value > 0).map(({ value }) => Math.log10(value));
-    const low = logs.length ? Math.floor(low_of(logs)) : -1;
-    const high = logs.length ? Math.max(low + 1, Math.ceil(high_of(logs))) : 0;
+    const low = logs.length ? Math.floor(smallest(logs)) : -1;
+    const high = logs.length ? Math.max(low + 1, Math.ceil(largest(logs))) : 0;
     const zero = told.some(({ value }) => value === 0) ? low - Math.max(0.6, 0.12 * (high - low)) : null;
-    const [first, last] = [low_of(told.map(({ size }) => size)), high_of(told.map(({ size }) => size))];
+    const [first, last] = [smallest(told.map(({ size }) => size)), largest(told.map(({ size }) => size))];
     const room = Math.max(0.5, (last - first) * 0.05);
     const across = [first - room, last + room];
     const domain = [zero ?? low, high];
@@ -452,7 +444,7 @@
       const heat = (parameter) => {
         const name = make("p", { class: "heat-name" }, make("code", null, parameter.name));
         if (!parameter.values) return make("div", { class: "heat" }, name, intro(`${count(parameter.height)} by ${count(parameter.width)}: too many to show.`));
-        const top = high_of([0, ...parameter.values.flat().filter((value) => value !== null).map(Math.abs)]);
+        const top = largest([0, ...parameter.values.flat().filter((value) => value !== null).map(Math.abs)]);
         const cell = (value, row, column) => {
           const share = value === null || top === 0 ? 0 : Math.round((58 * Math.abs(value)) / top);
           const tip = { title: `${parameter.name}: ${full(value)}`, rows: [["row", label(parameter.rows, row)], ["column", label(parameter.columns, column)]].filter(([, text]) => text) };

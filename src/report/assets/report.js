@@ -1,686 +1,1050 @@
-// The report of a benchmark: a figure per operation, all cells as a table, the learning curves and the failures of a
-// chosen cell. The shell provides `nalm`; the data are described in the C++ file that writes them.
+// The report of a task, whichever it is: figures of all cells beside what was published, all cells as a table, the curves,
+// judged values and runs of a chosen cell, why runs fail, the comparison, the settings. What stands in the data decides
+// which of these there are; `layout` says how all cells are drawn: "grid" (three panels per operation), "cells" (marks, or
+// a map of many cells), "runs" (rates of many small cells together). The shell provides `nalm`; report.cpp writes the data.
 "use strict";
 (() => {
-  const { make, count, number, signed, decades, wrap, SHAPES, key_symbol, show_tip, hide_tip, Figure, MINUS } = nalm;
-
-  // Lists are made complete with what only the cells name.
-  const complete = (list, key) => [...new Set([...(list ?? []), ...nalm.data.cells.map((cell) => cell[key])])];
-  const data = {
-    ...nalm.data, operations: complete(nalm.data.operations, "operation"), modules: complete(nalm.data.modules, "module"), ranges: complete(nalm.data.ranges, "range"),
-  };
+  const {
+    data, make, none, section, subhead, intro, listed, facts, option, field, note_key, table_box, count, number, signed, percent, plural, capital, sum, smallest, largest,
+    day_of, log_ticks, wrap, plain, quantity, SHAPES, key_symbol, show_tip, hide_tip, Figure, MINUS,
+  } = nalm;
 
   // ---- names and looks -----------------------------------------------------------------------------------------
-  const OPERATIONS = {
-    add: ["Addition", "+"], sub: ["Subtraction", MINUS], mul: ["Multiplication", "\u00d7"], div: ["Division", "\u00f7"],
-  };
-  const operation_name = (operation) => OPERATIONS[operation]?.[0] ?? operation;
-  const operation_sign = (operation) => OPERATIONS[operation]?.[1] ?? "";
+  const cells = data.cells.map((cell, index) => ({ ...cell, index }));
+  const PARTS = ["operation", "setting", "model"];
+  const words = { model: data.words.model, operation: "operation", setting: data.words.setting };
+  // In the order of the data's lists, and only what there is.
+  const names = Object.fromEntries(PARTS.map((part) => {
+    const present = new Set(cells.map((cell) => cell[part]));
+    return [part, [...new Set([...data[`${part}s`].filter((name) => present.has(name)), ...present])]];
+  }));
+  const varying = PARTS.filter((part) => names[part].length > 1);
+  const names_among = (list, part) => names[part].filter((name) => list.some((cell) => cell[part] === name));
+  const cell_name = (cell) => [cell.model, cell.operation, cell.setting].filter(Boolean).join(", ");
+  // What tells cells apart: without the parts that all share, and the one told elsewhere.
+  const short_name = (cell, told) => varying.filter((part) => part !== told).map((part) => cell[part]).join(", ") || (told ? "" : cell.model);
+  const grouped = [...cells].sort((a, b) => PARTS.map((part) => names[part].indexOf(a[part]) - names[part].indexOf(b[part])).find((order) => order !== 0) ?? 0);
 
-  // A module looks the same in every report; a module unknown to this list takes the next free look.
+  const OPERATIONS = { add: ["Addition", "+"], sub: ["Subtraction", MINUS], mul: ["Multiplication", "\u00d7"], div: ["Division", "\u00f7"] };
+  const operation_name = (operation) => OPERATIONS[operation]?.[0] ?? operation;
+
+  // A module looks the same in every report; a model unknown to this list takes the next free look.
   const KNOWN = ["NAC+", "NAC*", "NALU", "iNALU", "G-NALU", "NAU", "NMU", "NPU", "RealNPU"];
   const SHAPE_NAMES = ["circle", "saltire", "square", "up", "diamond", "down", "plus", "star", "hexagon", "right", "left", "pentagon"];
-  const unknown = data.modules.filter((module) => !KNOWN.includes(module));
-  const look_of = (module) => {
-    const known = KNOWN.indexOf(module);
-    const index = known >= 0 ? known : KNOWN.length + unknown.indexOf(module);
-    return { name: `m${index % 12}`, shape: SHAPE_NAMES[(index + Math.floor(index / 12) * 5) % SHAPE_NAMES.length] };
+  const unknown = names.model.filter((model) => !KNOWN.includes(model));
+  const looks = new Map(names.model.map((model) => {
+    const known = KNOWN.indexOf(model);
+    const index = known >= 0 ? known : KNOWN.length + unknown.indexOf(model);
+    return [model, { name: `m${index % 12}`, shape: SHAPE_NAMES[(index + Math.floor(index / 12) * 5) % SHAPE_NAMES.length] }];
+  }));
+  const model_symbol = (model) => key_symbol(looks.get(model).shape, `fill: var(--${looks.get(model).name})`);
+  const hollow = (shape) => key_symbol(shape, "fill: none; stroke: currentColor; stroke-width: .4");
+  const swatch = (name) => make("i", { class: "swatch", style: `background: var(--${name})` });
+  const line_key = (name, kind = "") => make("i", { class: `line ${kind}`.trim(), style: `color: var(--${name})` });
+
+  const is_grid = data.layout === "grid";
+  const judged_cells = cells.filter((cell) => cell.goal);
+  const version = `nalm ${data.version}`;
+  const published_of = (cell, key) => cell.published.filter((figure) => figure.what === key && figure.value !== null);
+  // Only what was judged can differ; `agrees` is null where nothing was.
+  const differs = (cell, key) => published_of(cell, key).some((figure) => figure.agrees === false);
+  const any_published = cells.some((cell) => cell.published.some((figure) => figure.value !== null));
+  // The limit of a goal may be 0.9999.
+  const exactly = (value) => (value >= 0.01 && value < 1e5 ? String(Number(value.toPrecision(5))) : number(value));
+
+  const state = { hidden: new Set(), published: any_published, what: 0, chosen: null, measure: null };
+
+  // ---- axes ----------------------------------------------------------------------------------------------------
+  const round_ticks = (low, high, limit) => {
+    const raw = (high - low) / limit;
+    const unit = 10 ** Math.floor(Math.log10(raw));
+    const step = unit * ([1, 2, 5, 10].find((each) => each * unit >= raw * 0.999) ?? 10);
+    const ticks = [];
+    for (let at = Math.ceil(low / step - 1e-9); at * step <= high + step * 1e-9; ++at) ticks.push(at * step);
+    return ticks;
   };
-  const looks = new Map(data.modules.map((module) => [module, look_of(module)]));
-  const module_symbol = (module) => key_symbol(looks.get(module).shape, `fill: var(--${looks.get(module).name})`);
-
-  const cells = data.cells.map((cell, index) => ({ ...cell, index }));
-  const cell_name = (cell) => `${cell.module}, ${operation_name(cell.operation).toLowerCase()}, ${cell.range}`;
-  const find_cell = (operation, module, range) =>
-    cells.find((cell) => cell.operation === operation && cell.module === module && cell.range === range);
-  const modules_of = (operation) => data.modules.filter((module) => cells.some((cell) => cell.operation === operation && cell.module === module));
-  const ranges_of = (operation) => data.ranges.filter((range) => cells.some((cell) => cell.operation === operation && cell.range === range));
-  const operations = data.operations.filter((operation) => cells.some((cell) => cell.operation === operation));
-  const any_published = cells.some((cell) => cell.published);
-  // Whether looking at any step, or at the last one, would tell something else than the best step.
-  const any_other = cells.some((cell) => (cell.ever ?? cell.successes) !== cell.successes || (cell.at_end ?? cell.successes) !== cell.successes);
-  const sum = (list, value) => list.reduce((total, each) => total + value(each), 0);
-  const percent = (share) => `${number(Math.round(share * 1000) / 10)}\u202f%`;
-  const plural = (value, one, many) => `${count(value)} ${value === 1 ? one : many}`;
-
-  const state = { hidden: new Set(), published: any_published, chosen: null, metric: "validation" };
-
-  // The published interval, or its estimate where it has none, against ours.
-  const disagrees = (cell) => {
-    const theirs = cell.published?.success;
-    if (!theirs) return false;
-    const [estimate, low, high] = theirs;
-    // the published bounds have two decimals
-    return (high ?? estimate) + 0.005 < cell.success[1] || (low ?? estimate) - 0.005 > cell.success[2];
+  // Where values stand: `level` of a value, or null. On a logarithmic axis zero has a line of its own, infinity on any;
+  // between them and the others the axis is broken.
+  // settings: { linear, span: [low, high] that a linear axis shows at least, limit: of the ticks }
+  function axis_of(values, { linear = false, span = [], limit = 7 } = {}) {
+    const finite = [...(linear ? span : []), ...values.filter((value) => Number.isFinite(value) && (linear || value > 0)).map((value) => (linear ? value : Math.log10(value)))];
+    let [low, high] = finite.length ? [smallest(finite), largest(finite)] : [0, 1];
+    if (!linear) {
+      [low, high] = [Math.floor(low), Math.ceil(high)];
+      if (high - low < 1) high = low + 1;
+    } else if (!(high > low)) {
+      const room = Math.abs(low) / 10 || 1;
+      [low, high] = [low - room, high + room];
+    }
+    const margin = Math.max(linear ? 0 : 0.3, 0.14 * (high - low));
+    const zero = !linear && values.some((value) => value <= 0) ? low - margin : null;
+    const top = values.includes(Infinity) ? high + margin : null;
+    const level = (value) => {
+      if (value === null || value === undefined || Number.isNaN(value)) return null;
+      if (value === Infinity) return top;
+      if (linear) return value;
+      return value > 0 ? Math.log10(value) : zero;
+    };
+    const usual = linear ? round_ticks(low, high, limit) : log_ticks(low, high, limit);
+    const few = linear || usual.length <= limit + 1 ? usual : usual.filter(Number.isInteger);
+    const ticks = [zero, ...few, top].filter((tick) => tick !== null);
+    const label = `datum.value === ${zero} ? '0' : datum.value === ${top} ? '\u221e' : ${linear ? "nalmNumber" : "nalmTen"}(datum.value)`;
+    const breaks = [zero === null ? null : (zero + low) / 2, top === null ? null : (high + top) / 2].filter((at) => at !== null);
+    const domain = [zero ?? low, top ?? high];
+    // without its values, the axis of a mark would thin out the ticks of the others
+    const datum = (at) => ({ datum: at, type: "quantitative", scale: { domain, nice: false, zero: false }, axis: { values: ticks } });
+    return { level, datum, linear, low, high, breaks, domain, axis: { values: ticks, labelExpr: label, domain: false, ticks: false, title: null, labelOverlap: "greedy" } };
+  }
+  // A double stroke across the axis and a dotted line where the scale is broken. `along`: the axis of the scale.
+  const BREAK = { y: "M-1,.75L1,.05M-1,-.05L1,-.75", x: "M-.75,1L-.05,-1M.05,1L.75,-1" };
+  const break_marks = (scale, along, colour, name) => scale.breaks.flatMap((level, nth) => {
+    const at = { [along]: scale.datum(level) };
+    const one = { values: [{}] };
+    return [
+      { data: one, mark: { type: "rule", strokeDash: [1, 4], color: colour("rule") }, encoding: at },
+      { name: `${name}_break_${nth}`, data: one, mark: { type: "point", shape: BREAK[along], size: 130, filled: false, strokeWidth: 1.3, opacity: 1, color: colour("soft") },
+        encoding: { ...at, ...(along === "y" ? { x: { value: 0 } } : { y: { value: "height" } }) } },
+    ];
+  });
+  // Labels of several lines stand in the middle of their row.
+  const wrapped_labels = (labels, width) => {
+    const lines = labels.map((label) => wrap(label, width).length);
+    return {
+      labelExpr: `nalmWrap(datum.label, ${width})`,
+      ...(largest(lines) > 1 ? { labelOffset: { condition: labels.map((label, at) => ({ test: `datum.value === ${JSON.stringify(label)}`, value: -6.25 * (lines[at] - 1) })), value: 0 } } : {}),
+    };
   };
-  const difference = (cell) => (cell.published?.success ? cell.successes - Math.round(cell.published.success[0] * cell.runs) : null);
+  const names_axis = (colour, settings) => ({ title: null, domain: false, ticks: false, labelColor: colour("ink"), labelFontSize: 11.5, labelPadding: 8, ...settings });
+  // Of the column of names at the left: its width, and how many letters fit.
+  const label_column = (labels, most) => {
+    const room = Math.min(most, 12 + 6.8 * largest(labels.map((label) => label.length)));
+    const letters = Math.floor(room / 6.4);
+    return { room, letters, lines: largest(labels.map((label) => wrap(label, letters).length)), axis: (shown) => ({ labelLimit: room, minExtent: room, maxExtent: room, ...wrapped_labels(shown, letters) }) };
+  };
 
-  // ---- a figure per operation ----------------------------------------------------------------------------------
-  const PANELS = [
-    { key: "success", title: "Success rate", unit: "% of runs", from: (value) => value * 100, text: (value) => percent(value) },
-    { key: "solved_at", title: "Solved at", unit: "iteration, mean of the solved runs", from: (value) => value, text: (value) => count(value) },
-    { key: "sparsity", title: "Sparsity error", unit: "of the solved runs, logarithmic", from: (value) => value, text: (value) => number(value) },
-  ];
-  const interval_text = (panel, [, low, high]) =>
-    low === null || low === undefined || high === null || high === undefined ? "" : `${panel.text(low)} to ${panel.text(high)}`;
+  // ---- what can be looked at -----------------------------------------------------------------------------------
+  // `of`: [estimate, low, high] of a cell, or null; `key`: what published figures call it. null stands for infinite in
+  // the data of measures, and for an unknown bound in estimates.
+  const or_infinite = (value) => value ?? Infinity;
+  const bounded = (triple, factor = 1) => (triple && triple[0] !== null ? [triple[0], triple[1] ?? triple[0], triple[2] ?? triple[0]].map((value) => factor * value) : null);
+  const success_rate = {
+    name: "Success rate", key: "success", mark: "success", unit: "% of runs", linear: true, span: [0, 100], more: true,
+    text: (value) => `${number(Math.round(value * 10) / 10)}\u202f%`, brief: (value) => String(Math.round(value)),
+    of: (cell) => (cell.goal && cell.runs ? bounded(cell.success, 100) : null), from: (value) => 100 * value, bars: "95\u202f% intervals (Wilson)", bar: "95 % interval",
+  };
+  // No mean lies beyond the last iteration, ours or theirs, wherever its interval ends.
+  const last_iteration = Math.max(1, largest(cells.map((cell) => cell.iterations)), ...cells.flatMap((cell) => published_of(cell, "solved-at").map(({ value }) => value)));
+  const solved_at = {
+    name: "Solved at", key: "solved-at", mark: "solved_at", unit: "iteration, mean of the solved runs", linear: true, span: [0, last_iteration], text: count,
+    of: (cell) => bounded(cell.solved_at), from: (value) => value, bar: "95 % interval", median: (cell) => cell.solved_at?.[3], within: (value) => Math.min(value, last_iteration),
+  };
+  const sparsity = { name: "Sparsity error", key: "sparsity", mark: "sparsity", unit: "of the solved runs, logarithmic", text: number, of: (cell) => bounded(cell.sparsity), from: (value) => value, bar: "95 % interval", median: (cell) => cell.sparsity?.[3] };
+  const median_of = ({ name, share }) => ({
+    name: `${name}, median`, key: name, unit: "", linear: share, span: share ? [0, 1] : [], more: share, text: number, brief: number,
+    of: (cell) => {
+      const measure = cell.runs ? cell.measures.find((each) => each.name === name) : null;
+      return measure ? [measure.median, measure.smallest, measure.largest].map(or_infinite) : null;
+    },
+    from: (value) => value, bars: "from the smallest to the largest run", bar: "smallest to largest",
+  });
+  const tip_rows = (cell, what) => {
+    const own = what.of(cell);
+    const rows = own ? [[what.name, what.text(own[0])], [what.bar, `${what.text(own[1])} to ${what.text(own[2])}`]] : [];
+    if (own && what.median && what.median(cell) !== null) rows.push(["Median", what.text(what.median(cell))]);
+    for (const { value, lo, hi, remark } of published_of(cell, what.key)) {
+      const bounds = lo === null || hi === null ? "" : ` (${what.text(what.from(lo))} to ${what.text(what.from(hi))})`;
+      rows.push(["Published", `${what.text(what.from(value))}${bounds}${remark ? ` \u2013 ${remark}` : ""}`]);
+    }
+    return [...rows, ["Runs", cell.goal ? `${cell.successes} of ${cell.runs} solved` : count(cell.runs)]];
+  };
+  const cell_tip = (cell, what) => ({ title: cell_name(cell), rows: tip_rows(cell, what), note: cell.runs ? "Click for its runs" : "No runs yet" });
+  const choose_on_click = (view, figure) => {
+    figure.plot.dataset.clickable = "";
+    view.addEventListener("click", (event, item) => { if (item?.datum?.cell !== undefined) choose(cells[item.datum.cell], true); });
+  };
 
-  function operation_figure(operation) {
-    const own = cells.filter((cell) => cell.operation === operation);
-    const ranges = ranges_of(operation);
-    const all_modules = modules_of(operation);
-    const shown = () => all_modules.filter((module) => !state.hidden.has(module));
-    const totals = all_modules
-      .map((module) => ({ module, solved: sum(own, (cell) => (cell.module === module ? cell.successes : 0)), runs: sum(own, (cell) => (cell.module === module ? cell.runs : 0)) }))
-      .sort((a, b) => b.solved / b.runs - a.solved / a.runs);
-    // Modules that are equally good share a place; a long list is cut.
+  // ---- grid: three panels per operation ------------------------------------------------------------------------
+  const PANELS = [success_rate, solved_at, sparsity];
+  const MOST_ABREAST = 7;  // models in a figure: more, and their marks touch
+
+  function operation_lead(own) {
+    const totals = names_among(own, "model").map((model) => {
+      const mine = own.filter((cell) => cell.model === model);
+      return { model, solved: sum(mine, (cell) => cell.successes), runs: sum(mine, (cell) => cell.runs) };
+    }).sort((a, b) => b.solved / b.runs - a.solved / a.runs);
+    const alike = (place) => totals.filter((other) => other.solved / other.runs === place.solved / place.runs);
+    // Models that are equally good share a place; a long list is cut.
     const tell = (place) => {
-      const equal = totals.filter((other) => other.solved / other.runs === place.solved / place.runs);
-      const names = equal.slice(0, 4).map(({ module }) => module);
-      if (equal.length > 4) names.push(`${equal.length - 4} more`);
-      const list = names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names[0];
-      return `${list} (${count(place.solved)} of ${plural(place.runs, "run", "runs")}${equal.length > 1 ? " each" : ""})`;
+      const equal = alike(place);
+      const list = equal.slice(0, 4).map(({ model }) => model);
+      if (equal.length > 4) list.push(`${equal.length - 4} more`);
+      return `${list.length > 1 ? `${list.slice(0, -1).join(", ")} and ${list.at(-1)}` : list[0]} (${count(place.solved)} of ${plural(place.runs, "run", "runs")}${equal.length > 1 ? " each" : ""})`;
     };
-    const all_equal = totals.every(({ solved, runs }) => solved / runs === totals[0].solved / totals[0].runs);
-    const lead = totals.length > 1
-      ? (all_equal ? `Solved equally often by ${tell(totals[0])}.` : `Most often solved by ${tell(totals[0])}, least often by ${tell(totals.at(-1))}.`)
-      : `${totals[0].module} solved ${count(totals[0].solved)} of ${plural(totals[0].runs, "run", "runs")}.`;
+    if (totals.length === 1) return `${totals[0].model} solved ${count(totals[0].solved)} of ${plural(totals[0].runs, "run", "runs")}.`;
+    if (alike(totals[0]).length === totals.length) return `Solved equally often by ${tell(totals[0])}.`;
+    return `Most often solved by ${tell(totals[0])}, least often by ${tell(totals.at(-1))}.`;
+  }
 
-    // The marks of one panel. `published` stands a little to the right of ours.
-    const marks = (panel, source, context) => {
+  // The figures of an operation; many models are spread over several.
+  function operation_figures(operation) {
+    const own = cells.filter((cell) => cell.operation === operation);
+    const models = names_among(own, "model");
+    const parts = Math.ceil(models.length / MOST_ABREAST);
+    const each = Math.ceil(models.length / parts);
+    return Array.from({ length: parts }, (_, part) => operation_figure(operation, own, models.slice(part * each, (part + 1) * each), part, parts));
+  }
+
+  function operation_figure(operation, all, models, part, parts) {
+    const own = all.filter((cell) => models.includes(cell.model));
+    const settings = names_among(own, "setting");
+    const shown = () => models.filter((model) => !state.hidden.has(model));
+    const lead = part === 0 ? operation_lead(all) : "";
+
+    // Published figures stand to the right of ours, or below.
+    const points_of = (what, source, colour) => {
       const visible = shown();
-      const shift = state.published ? (source === "ours" ? -0.19 : 0.21) : 0;
-      const rows = [];
-      for (const cell of own) {
-        if (state.hidden.has(cell.module)) continue;
-        const triple = source === "ours" ? cell[panel.key] : cell.published?.[panel.key];
-        if (!triple || triple[0] === null) continue;
-        const [estimate, low, high] = triple.map((value) => (value === null ? null : panel.from(value)));
-        const { name, shape } = looks.get(cell.module);
-        const colour = context.colour(name);
-        rows.push({
-          cell: cell.index, panel: panel.key, source, module: cell.module, range: cell.range, at: visible.indexOf(cell.module) + shift,
-          value: estimate, low: low ?? estimate, high: high ?? estimate, colour, path: SHAPES[shape],
+      const shift = state.published ? (source === "ours" ? -0.24 : 0.26) : 0;
+      return own.filter((cell) => visible.includes(cell.model)).flatMap((cell) => {
+        const ours = what.of(cell);
+        const triples = source === "ours" ? (ours ? [ours] : []) : published_of(cell, what.key).map(({ value, lo, hi }) => [value, lo ?? value, hi ?? value].map(what.from));
+        const { name, shape } = looks.get(cell.model);
+        return triples.map((triple) => {
+          const [value, low, high] = triple.map(what.within ?? ((each) => each));
+          return { cell: cell.index, what: PANELS.indexOf(what), source, setting: cell.setting, at: visible.indexOf(cell.model) + shift, value, low, high, colour: colour(name), path: SHAPES[shape] };
         });
-      }
-      return rows;
-    };
-    // Logarithms for the sparsity error. Zero has a line of its own below the others.
-    const logarithmic = (rows) => {
-      const positive = rows.flatMap((row) => [row.value, row.low, row.high]).filter((value) => value > 0);
-      const smallest = Math.min(...rows.map((row) => row.value).filter((value) => value > 0));
-      let low = positive.length ? Math.floor(Math.log10(Math.max(Math.min(...positive), smallest / 100))) : -6;
-      const high = positive.length ? Math.max(low + 1, Math.ceil(Math.log10(Math.max(...positive)))) : 0;
-      if (high - low < 2) low -= 1;
-      const zero = rows.some((row) => row.value <= 0) ? low - 0.12 * (high - low) : null;
-      const level = (value) => (value > 0 ? Math.max(low, Math.log10(value)) : zero ?? low);
-      return { rows: rows.map((row) => ({ ...row, value: level(row.value), low: level(row.low), high: level(row.high) })), low, high, zero };
+      });
     };
 
     const build = (context) => {
       const { narrow, colour } = context;
-      const visible = shown();
+      const slots = Math.max(shown().length, 1);
       const label_room = 92;
       const value_room = 50;
       const panel_width = context.width - (narrow ? label_room + 12 : value_room + 10);
-      const slot = narrow ? (state.published ? 10 : 8) : 0;
-      const label_width = Math.floor((narrow ? label_room : panel_width / ranges.length) / 6.6);
-      const label_lines = ranges.map((range) => wrap(range, label_width).length);
-      const row_height = Math.max(30, Math.max(visible.length, 1) * slot * 1.12, 13 * Math.max(...label_lines) + 10);
-      const across = narrow ? ranges.length * row_height : panel_width;
+      const letters = Math.floor((narrow ? label_room : panel_width / settings.length) / 6.6);
+      const lines = settings.map((setting) => wrap(setting, letters).length);
+      const row_height = Math.max(30, slots * (state.published ? 17 : 10), 13 * largest(lines) + 10);
+      const across = narrow ? settings.length * row_height : panel_width;
       const along = narrow ? panel_width : context.printing ? 106 : 158;
-      const [category, quantity] = narrow ? ["y", "x"] : ["x", "y"];
+      const [category, value_axis] = narrow ? ["y", "x"] : ["x", "y"];
+      // Marks are as large as their place allows: shapes reach 1.1 times half the root of their size.
+      const place = (0.84 * across) / settings.length / slots;
+      const size_of = (most, share) => Math.min(most, ((2 * share * place) / 1.1) ** 2);
 
-      const panel_spec = (panel, position) => {
-        let rows = [...marks(panel, "ours", context), ...(state.published ? marks(panel, "published", context) : [])];
-        let domain = [0, 100];
-        let ticks = [0, 25, 50, 75, 100];
-        let label = "datum.label + ''";
-        if (panel.key === "solved_at") {
-          const top = Math.max(1, data.steps.at(-1), ...rows.map((row) => row.high));
-          domain = [0, top];
-          ticks = undefined;
-          label = "nalmCount(datum.value)";
-        } else if (panel.key === "sparsity") {
-          const scaled = logarithmic(rows);
-          rows = scaled.rows;
-          domain = [scaled.zero ?? scaled.low, scaled.high];
-          ticks = [...(scaled.zero === null ? [] : [scaled.zero]), ...decades(scaled.low, scaled.high, narrow ? 4 : 6)];
-          label = `datum.value === ${scaled.zero} ? '0' : nalmPower(datum.value)`;
-        }
-        const last = position === PANELS.length - 1 || narrow;
-        const category_axis = {
-          title: null, grid: true, tickBand: "extent", domain: false, ticks: false, labels: last, labelAngle: 0, labelLimit: narrow ? label_room : 0,
-          labelPadding: 6, labelExpr: `nalmWrap(datum.label, ${label_width})`, labelOverlap: false, labelColor: colour("ink"), labelFontSize: narrow ? 10.5 : 11.5,
-          ...(narrow ? { minExtent: label_room, maxExtent: label_room } : {}),
-          // a label of several lines begins above the middle of its row
-          ...(narrow && Math.max(...label_lines) > 1
-            ? { labelOffset: { condition: ranges.map((range, index) => ({ test: `datum.value === ${JSON.stringify(range)}`, value: -6.25 * (label_lines[index] - 1) })), value: 0 } } : {}),
-        };
-        const quantity_axis = {
-          title: null, grid: true, domain: false, ticks: false, labelExpr: label, ...(ticks ? { values: ticks } : { tickCount: 4 }),
-          ...(narrow ? { labelFlush: true } : { minExtent: value_room, maxExtent: value_room }),
-        };
+      const panel_spec = (what, position) => {
+        let rows = [...points_of(what, "ours", colour), ...(state.published ? points_of(what, "published", colour) : [])];
+        // an interval may reach down to almost nothing
+        const least = smallest(rows.map((row) => row.value).filter((value) => value > 0)) / 100;
+        if (!what.linear) rows = rows.map((row) => ({ ...row, low: row.low > 0 || row.value > 0 ? Math.max(row.low, least) : row.low }));
+        const scale = axis_of(rows.flatMap((row) => [row.value, row.low, row.high]), { linear: what.linear, span: what.span, limit: narrow ? 4 : 6 });
+        rows = rows.map((row) => ({ ...row, value: scale.level(row.value), low: scale.level(row.low), high: scale.level(row.high) }));
+        const ticks = what === success_rate ? { values: [0, 25, 50, 75, 100], labelExpr: "datum.label" } : what === solved_at ? { labelExpr: "nalmCount(datum.value)" } : {};
+        const axis = { ...scale.axis, ...ticks, grid: true, ...(narrow ? { labelFlush: true } : { minExtent: value_room, maxExtent: value_room }) };
+        const labels = narrow || position === PANELS.length - 1;
         const base = {
-          [category]: { field: "range", type: "nominal", scale: { domain: ranges, paddingInner: 0.16, paddingOuter: 0.08 }, axis: category_axis },
-          [`${category}Offset`]: { field: "at", type: "quantitative", scale: { domain: [-0.5, Math.max(visible.length, 1) - 0.5], zero: false, nice: false } },
+          [category]: { field: "setting", type: "nominal", scale: { domain: settings, paddingInner: 0.16, paddingOuter: 0.08 }, axis: names_axis(colour, {
+            grid: true, tickBand: "extent", labels, labelAngle: 0, labelLimit: narrow ? label_room : 0, labelPadding: 6, labelOverlap: false, labelFontSize: narrow ? 10.5 : 11.5,
+            ...(narrow ? { minExtent: label_room, maxExtent: label_room, ...wrapped_labels(settings, letters) } : { labelExpr: `nalmWrap(datum.label, ${letters})` }) }) },
+          [`${category}Offset`]: { field: "at", type: "quantitative", scale: { domain: [-0.5, slots - 0.5], zero: false, nice: false } },
         };
-        const plain = (field) => ({ field, type: "nominal", scale: null });
-        const value = (field) => ({ field, type: "quantitative", scale: { domain, nice: false, zero: false }, axis: quantity_axis });
         const of_source = (source) => ({ values: rows.filter((row) => row.source === source) });
-        const rules = (source) => ({
-          name: `${panel.key}_${source}_bars`, data: of_source(source),
-          mark: { type: "rule", strokeWidth: source === "ours" ? 1.8 : 1, opacity: source === "ours" ? 0.75 : 0.7, strokeCap: "round", tooltip: { content: "data" } },
-          encoding: { ...base, [quantity]: value("low"), [`${quantity}2`]: { field: "high" }, stroke: plain("colour") },
+        const bars = (source) => ({
+          name: `${what.mark}_${source}_bars`, data: of_source(source), mark: { type: "rule", strokeWidth: source === "ours" ? 1.8 : 1, opacity: 0.75, strokeCap: "round", tooltip: { content: "data" } },
+          encoding: { ...base, [value_axis]: quantity("low", scale.domain, axis), [`${value_axis}2`]: { field: "high" }, stroke: plain("colour") },
         });
-        const points = (source) => ({
-          name: `${panel.key}_${source}`, data: of_source(source),
-          mark: { type: "point", opacity: 1, size: source === "ours" ? (narrow ? 52 : 72) : (narrow ? 30 : 40), strokeWidth: source === "ours" ? 0.7 : 1.1, tooltip: { content: "data" } },
-          encoding: {
-            ...base, [quantity]: value("value"), shape: plain("path"),
-            stroke: source === "ours" ? { value: colour("paper") } : plain("colour"),
-            fill: source === "ours" ? plain("colour") : { value: colour("paper") },
-          },
+        const points = (source, size) => ({
+          name: `${what.mark}_${source}`, data: of_source(source), mark: { type: "point", opacity: 1, size, strokeWidth: source === "ours" ? 0.7 : 1.1, tooltip: { content: "data" } },
+          encoding: { ...base, [value_axis]: quantity("value", scale.domain, axis), shape: plain("path"),
+            stroke: source === "ours" ? { value: colour("paper") } : plain("colour"), fill: source === "ours" ? plain("colour") : { value: colour("paper") } },
         });
-        const layer = state.published ? [rules("published"), rules("ours"), points("published"), points("ours")] : [rules("ours"), points("ours")];
+        const layer = [...break_marks(scale, value_axis, colour, what.mark),
+          ...(state.published ? [bars("published"), bars("ours"), points("published", size_of(36, 0.18)), points("ours", size_of(72, 0.27))] : [bars("ours"), points("ours", size_of(72, 0.45))])];
+        const [width, height] = narrow ? [along, across] : [across, along];
         if (!rows.length) {
-          const middle = (size) => ({ value: size / 2 });
           layer.push({ data: { values: [{}] }, mark: { type: "text", fontSize: 12, color: colour("soft") },
-            encoding: { x: middle(narrow ? along : across), y: middle(narrow ? across : along), text: { value: visible.length ? "no run was solved" : "all modules are hidden" } } });
+            encoding: { x: { value: width / 2 }, y: { value: height / 2 }, text: { value: shown().length ? "no run was solved" : `all ${words.model}s are hidden` } } });
         }
-        const title = { text: panel.title, subtitle: panel.unit, offset: 8 };
-        return narrow ? { title, width: along, height: across, layer } : { title, width: across, height: along, layer };
+        return { title: { text: what.name, subtitle: what.unit }, width, height, layer };
       };
       return { vconcat: PANELS.map(panel_spec), spacing: narrow ? 26 : context.printing ? 12 : 20 };
     };
 
+    const title = operation_name(operation) + (parts > 1 ? `, ${words.model}s ${part + 1} of ${parts}` : "");
     const figure = new Figure({
-      id: operation, title: operation_name(operation), level: 3, lead, build, reserve: 700,
-      subtitle: () => [
-        `By the range the inputs are drawn from. ${data.title}.`,
-        `Filled marks: this benchmark, with 95 % intervals.${state.published ? " Hollow marks: published values." : ""} ${data.version}`,
-      ],
-      keys: (context) => shown().map((module) => ({ label: module, shape: looks.get(module).shape, colour: context.colour(looks.get(module).name) })),
-      describe: () => `${operation_name(operation)}: success rate, iteration solved at and sparsity error of ${shown().join(", ")} over ${plural(ranges.length, "range", "ranges")} of inputs. ${lead} The table of all cells holds the numbers.`,
-      tip: (row) => {
-        const cell = cells[row.cell];
-        const panel = PANELS.find((each) => each.key === row.panel);
-        const rows = [];
-        if (cell[panel.key]) {
-          rows.push([panel.title, panel.text(cell[panel.key][0])]);
-          if (interval_text(panel, cell[panel.key])) rows.push(["95 % interval", interval_text(panel, cell[panel.key])]);
-          if (cell[panel.key].length > 3 && cell[panel.key][3] !== null) rows.push(["Median", panel.text(cell[panel.key][3])]);
-        }
-        const theirs = cell.published?.[panel.key];
-        if (theirs) rows.push(["Published", panel.text(theirs[0]) + (interval_text(panel, theirs) ? ` (${interval_text(panel, theirs)})` : "")]);
-        rows.push(["Runs solved", `${cell.successes} of ${cell.runs}`]);
-        return { title: `${cell.module} on ${cell.range}`, rows, note: "Click for its learning curves" };
-      },
-      drawn: (view, self) => {
-        self.plot.dataset.clickable = "";
-        view.addEventListener("click", (event, item) => { if (item?.datum?.cell !== undefined) choose(cells[item.datum.cell], true); });
-      },
+      id: part === 0 ? operation : `${operation}-${part + 1}`, title, level: 3, lead, build, reserve: 700,
+      subtitle: () => [`By ${words.setting}. ${data.title}.`, `Filled marks: this benchmark, with 95 % intervals.${state.published ? " Hollow marks: published values." : ""} ${version}`],
+      keys: (context) => shown().map((model) => ({ label: model, shape: looks.get(model).shape, colour: context.colour(looks.get(model).name) })),
+      describe: () => `${title}: success rate, iteration solved at and sparsity error of ${shown().join(", ")} by ${words.setting}. ${lead} The table of all cells holds the numbers.`,
+      tip: (row) => cell_tip(cells[row.cell], PANELS[row.what]),
+      drawn: choose_on_click,
     });
-    const fill_legend = () => {
+    figure.fill_legend = () => {
+      const toggle = (model) => {
+        if (!state.hidden.delete(model)) state.hidden.add(model);
+        apply();
+        figure.legend.querySelector(`[data-model="${CSS.escape(model)}"]`)?.focus();
+      };
+      const show_all = () => { state.hidden.clear(); apply(); figure.legend.querySelector("button").focus(); };
       figure.legend.replaceChildren(
-        ...all_modules.map((module) => make("button", {
-          type: "button", class: "key", "data-module": module, "aria-pressed": String(!state.hidden.has(module)), title: "Show or hide in all figures",
-          onclick: () => {
-            if (!state.hidden.delete(module)) state.hidden.add(module);
-            apply();
-            figure.legend.querySelector(`[data-module="${CSS.escape(module)}"]`)?.focus();
-          },
-        }, module_symbol(module), module)),
-        ...(all_modules.some((module) => state.hidden.has(module))
-          ? [make("button", { type: "button", class: "quiet controls", onclick: () => { state.hidden.clear(); apply(); figure.legend.querySelector("button").focus(); } }, "Show all")] : []),
-        ...(state.published ? [make("span", { class: "note-key" }, key_symbol("circle", "fill: none; stroke: currentColor; stroke-width: .4"), "hollow: published")] : []));
+        ...models.map((model) => make("button", { type: "button", class: "key", "data-model": model, "aria-pressed": String(!state.hidden.has(model)), title: "Show or hide in all figures", onclick: () => toggle(model) }, model_symbol(model), model)),
+        ...(shown().length < models.length ? [make("button", { type: "button", class: "quiet controls", onclick: show_all }, "Show all")] : []),
+        ...(state.published ? [note_key(hollow("circle"), "hollow: published")] : []));
     };
-    figure.fill_legend = fill_legend;
-    fill_legend();
+    figure.fill_legend();
     return figure;
+  }
+
+  let operation_parts = [];
+  function apply() {
+    for (const figure of operation_parts) figure.fill_legend();
+    nalm.redraw_all();
+  }
+  function grid_section() {
+    operation_parts = names.operation.flatMap(operation_figures);
+    return section("overview", `How often, how fast, how exactly${names.operation.length > 1 ? ", by operation" : ""}`,
+      intro(`Marks stand over the ${words.setting}; lines are 95\u202f% intervals. `, make("span", { class: "controls" }, `Click a ${words.model} to hide or show it, a mark to see its runs.`)),
+      operation_parts.map((figure) => figure.element));
+  }
+
+  // ---- cells: marks or a map -----------------------------------------------------------------------------------
+  const WHATS = [...(judged_cells.length ? [success_rate] : []), ...data.measures.map(median_of)];
+  const MOST_AS_MARKS = 12;
+  const scale_of = (what, values, limit) => axis_of(values, { linear: what.linear || values.some((value) => value < 0), span: what.span, limit });
+  const heading_of = (what) => what.name + (what.unit ? `, ${what.unit}` : "");
+
+  // A row for each of `list`: cells, or cells taken together.
+  function dots(context, what, list, name_of) {
+    const { colour } = context;
+    const values = list.flatMap((cell) => [...(what.of(cell) ?? []), ...published_of(cell, what.key).map((figure) => what.from(figure.value))]);
+    const scale = scale_of(what, values, context.narrow ? 4 : 8);
+    const labels = list.map(name_of);
+    const column = label_column(labels, context.width * 0.4);
+    const y = { field: "label", type: "nominal", scale: { domain: labels }, axis: names_axis(colour, { grid: true, tickBand: "extent", ...column.axis(labels) }) };
+    const x = (name) => quantity(name, scale.domain, { ...scale.axis, grid: true, labelFlush: true });
+    const rows = [];
+    const theirs = [];
+    const missing = [];
+    for (const cell of list) {
+      const look = looks.get(cell.model) ?? { name: "solved", shape: "circle" };
+      const own = { cell: cell.index, row: list.indexOf(cell), label: name_of(cell), colour: colour(look.name), path: SHAPES[look.shape] };
+      for (const figure of published_of(cell, what.key)) theirs.push({ ...own, value: scale.level(what.from(figure.value)) });
+      const triple = what.of(cell);
+      if (!triple) { missing.push({ ...own, text: cell.runs ? "not judged" : "no runs yet" }); continue; }
+      const [value, low, high] = triple.map(scale.level);
+      rows.push({ ...own, value, low, high });
+    }
+    const tooltip = { content: "data" };
+    const layer = [
+      { name: "overview_bars", data: { values: rows }, mark: { type: "rule", strokeWidth: 2, opacity: 0.7, strokeCap: "round", tooltip }, encoding: { y, x: x("low"), x2: { field: "high" }, stroke: plain("colour") } },
+      { name: "overview_ours", data: { values: rows }, mark: { type: "point", size: 80, opacity: 1, strokeWidth: 0.7, tooltip }, encoding: { y, x: x("value"), shape: plain("path"), fill: plain("colour"), stroke: { value: colour("paper") } } },
+      { name: "overview_published", data: { values: theirs }, mark: { type: "point", shape: SHAPES.diamond, size: 90, opacity: 1, strokeWidth: 1.5, tooltip }, encoding: { y, x: x("value"), fill: { value: "transparent" }, stroke: { value: colour("ink") } } },
+      { name: "overview_missing", data: { values: missing }, mark: { type: "text", align: "left", dx: 6, color: colour("soft"), fontSize: 11 }, encoding: { y, x: { value: 0 }, text: { field: "text", type: "nominal" } } },
+    ].filter(({ data: { values: marks } }) => marks.length);
+    return {
+      title: { text: heading_of(what) + (scale.linear ? "" : ", logarithmic") }, width: context.width - column.room - 16, height: labels.length * Math.max(30, 13 * column.lines + 8),
+      layer: [...(rows.length ? break_marks(scale, "x", colour, "overview") : []), ...layer],
+    };
+  }
+
+  // The models are the columns, or what else there is several of. If everything varies, every operation is a map.
+  const column_part = ["model", "setting", "operation"].find((part) => names[part].length > 1) ?? "model";
+  const maps = varying.length === 3 ? names.operation : [null];
+  const row_name = (cell) => (maps.length > 1 ? cell.setting : short_name(cell, column_part));
+  // Colours between that of the page and a blue that text can still be read on.
+  const blend = (context, share) => {
+    const part = 0.05 + 0.5 * Math.min(1, Math.max(0, share));
+    if (!context.file) return `color-mix(in oklab, var(--solved) ${(100 * part).toFixed(1)}%, var(--paper))`;
+    const parts = ["solved", "paper"].map((name) => context.colour(name).match(/[0-9a-f]{2}/gi).map((byte) => parseInt(byte, 16)));
+    return "#" + parts[0].map((byte, at) => Math.round(part * byte + (1 - part) * parts[1][at]).toString(16).padStart(2, "0")).join("");
+  };
+  function map_of_cells(context, what) {
+    const { colour } = context;
+    const columns = names[column_part];
+    const all_labels = [...new Set(grouped.map(row_name))];
+    const left = label_column(all_labels, context.width * 0.38);
+    const gap = 22;
+    const abreast = Math.min(maps.length, Math.max(1, Math.floor((context.width + gap) / (left.room + 12 + gap + columns.length * (what.unit ? 46 : 60)))));
+    const column = Math.floor(Math.min(130, ((context.width + gap) / abreast - gap - left.room - 12) / columns.length));
+    const scale = scale_of(what, cells.flatMap((cell) => what.of(cell)?.[0] ?? []), 5);
+    const share = (value) => {
+      if (value === Infinity) return what.more ? 1 : 0;
+      const part = (scale.level(value) - scale.domain[0]) / (scale.high - scale.domain[0]);
+      return what.more ? part : 1 - part;
+    };
+    const cell_rows = cells.map((cell) => {
+      const value = what.of(cell)?.[0];
+      const theirs = published_of(cell, what.key);
+      return {
+        cell: cell.index, map: cell.operation, label: row_name(cell), column: cell[column_part], colour: value === undefined ? colour("panel") : blend(context, share(value)),
+        ours: value === undefined ? "\u2013" : what.brief(value) + (differs(cell, what.key) ? " *" : ""), theirs: theirs.length ? `(${what.brief(what.from(theirs[0].value))})` : "",
+      };
+    });
+    const longest = (list) => largest(list.map((text) => text.length)) * 6;
+    const with_ours = longest(cell_rows.map((row) => row.ours)) <= column;
+    const with_theirs = cell_rows.some((row) => row.theirs) && with_ours && longest(cell_rows.map((row) => row.theirs)) * 0.9 <= column;
+    const row_height = Math.max(with_theirs ? 33 : 23, 13 * left.lines + 6);
+    const letters = Math.max(1, Math.floor(column / 6.6));
+    const flat = longest(columns.flatMap((name) => name.split(" "))) * 1.1 <= column;
+    // lines are set downwards from the first: leave room for the others
+    const head = flat ? { labelAngle: 0, labelExpr: `nalmWrap(datum.label, ${letters})`, labelBaseline: "line-bottom", labelLimit: 0, labelPadding: 6 + 12.5 * (largest(columns.map((name) => wrap(name, letters).length)) - 1) }
+      : { labelAngle: -90, labelAlign: "left", labelBaseline: "middle", labelLimit: 110, labelPadding: 6 };
+    const x = { field: "column", type: "nominal", scale: { domain: columns, padding: 0 }, axis: names_axis(colour, { orient: "top", ...head }) };
+    const title = heading_of(what) + (with_theirs ? " (published)" : "");
+    const panels = maps.map((map, index) => {
+      const rows = cell_rows.filter((row) => map === null || row.map === map);
+      const labels = all_labels.filter((label) => rows.some((row) => row.label === label));
+      const y = { field: "label", type: "nominal", scale: { domain: labels, padding: 0 }, axis: names_axis(colour, left.axis(labels)) };
+      const text = (name, of, settings) => ({ name: `${name}_${index}`, mark: { type: "text", tooltip: { content: "data" }, ...settings }, encoding: { x, y, text: { field: of, type: "nominal" } } });
+      const layer = [{ name: `overview_cells_${index}`, mark: { type: "rect", stroke: colour("paper"), strokeWidth: 1.5, tooltip: { content: "data" } }, encoding: { x, y, fill: plain("colour") } }];
+      if (with_ours) layer.push(text("overview_ours", "ours", { color: colour("ink"), fontSize: 11, dy: with_theirs ? -6 : 0 }));
+      if (with_theirs) layer.push({ ...text("overview_published", "theirs", { color: colour("soft"), fontSize: 10, dy: 8 }), transform: [{ filter: "datum.theirs !== ''" }] });
+      return { title: { text: map ?? title, offset: 10 }, width: column * columns.length, height: labels.length * row_height, data: { values: rows }, layer };
+    });
+    return panels.length === 1 ? panels[0]
+      : { title: { text: title, offset: 14 }, concat: panels, columns: abreast, spacing: gap, resolve: { scale: { x: "independent", y: "independent" } } };
+  }
+
+  function cells_section() {
+    // Begins with what the papers tell most about, or with what most cells have.
+    const told = WHATS.map((what) => sum(cells, (cell) => published_of(cell, what.key).length));
+    const weight = WHATS.map((what, at) => told[at] + sum(cells, (cell) => (what.of(cell) ? 1 : 0)) / (cells.length + 1));
+    state.what = Math.max(0, weight.indexOf(largest(weight)));
+    const as_marks = cells.length <= MOST_AS_MARKS;
+    const what = () => WHATS[state.what];
+    const figure = new Figure({
+      id: "overview", title: "All cells", level: null, reserve: 400, build: (context) => (as_marks ? dots(context, what(), grouped, (cell) => short_name(cell)) : map_of_cells(context, what())),
+      subtitle: () => [`${what().name}. ${data.title} (${data.task}, preset ${data.preset}).`, version],
+      keys: (context) => (as_marks ? [
+        ...names.model.map((model) => ({ label: model, shape: looks.get(model).shape, colour: context.colour(looks.get(model).name) })),
+        ...(told[state.what] ? [{ label: "published", shape: "diamond", colour: context.colour("ink"), fill: "#ffffff" }] : [])] : []),
+      describe: () => `${what().name} of ${plural(cells.length, "cell", "cells")}${told[state.what] ? ", beside the published values" : ""}. The table of all cells holds the numbers.`,
+      tip: (row) => cell_tip(cells[row.cell], what()),
+      drawn: choose_on_click,
+    });
+    const explain = () => figure.legend.replaceChildren(...(as_marks ? [
+      ...(names.model.length > 1 ? names.model.map((model) => note_key(model_symbol(model), model)) : []),
+      ...(told[state.what] ? [note_key(hollow("diamond"), "published")] : []),
+      note_key(`lines: ${what().bars}`)] : [
+      note_key(make("i", { class: "ramp" }), what().more ? "the deeper the more" : "the deeper the smaller"),
+      ...(told[state.what] ? [note_key("published: in brackets, where there is room")] : []),
+      ...(cells.some((cell) => differs(cell, what().key)) ? [note_key("* differs from the published value")] : [])]));
+    const select = make("select", { id: "choose-what", onchange: () => { state.what = Number(select.value); explain(); figure.redraw(); } },
+      WHATS.map((each, at) => option(at, each.name + (told[at] ? "" : any_published ? " (nothing published)" : ""))));
+    select.value = String(state.what);
+    explain();
+    return section("overview", "Overview",
+      intro(`${any_published ? "Our figures beside the published ones." : "Nothing was published for these cells."} `, make("span", { class: "controls" }, `Click a ${as_marks ? "mark" : "field"} to see its runs.`)),
+      make("div", { class: "fields controls" }, field("Show", select)), figure.element);
+  }
+
+  // ---- runs: the rates of many small cells together ------------------------------------------------------------
+  const wilson = (successes, runs) => {
+    const z = 1.959964;
+    const rate = successes / runs;
+    const middle_rate = (rate + (z * z) / (2 * runs)) / (1 + (z * z) / runs);
+    const half = (z / (1 + (z * z) / runs)) * Math.sqrt((rate * (1 - rate)) / runs + (z * z) / (4 * runs * runs));
+    return [rate, Math.max(0, middle_rate - half), Math.min(1, middle_rate + half)];
+  };
+  function pooled_section() {
+    const MOST_POOLS = 40;
+    const parts = ["setting", "operation", "model"].filter((part) => names[part].length > 1 && names[part].length <= MOST_POOLS);
+    if (!parts.length) parts.push("setting");
+    const pools = Object.fromEntries(parts.map((part) => [part, names[part].map((name) => {
+      const own = judged_cells.filter((cell) => cell[part] === name);
+      const [runs, successes] = [sum(own, (cell) => cell.runs), sum(own, (cell) => cell.successes)];
+      return { label: name || "all", goal: true, runs, successes, success: runs ? wilson(successes, runs) : [null, null, null], published: [] };
+    })]));
+    let part = parts[0];
+    const figure = new Figure({
+      id: "overview", title: "Success rates", level: null, reserve: 260, build: (context) => dots(context, success_rate, pools[part], (pool) => pool.label),
+      subtitle: () => [`By ${words[part]}. ${data.title} (${data.task}, preset ${data.preset}).`, version],
+      describe: () => `Success rates by ${words[part]}: ${pools[part].map((pool) => `${pool.label} ${pool.successes} of ${pool.runs}`).join("; ")}.`,
+      tip: (row) => ({ title: pools[part][row.row].label, rows: tip_rows(pools[part][row.row], success_rate) }),
+    });
+    figure.legend.replaceChildren(note_key(`lines: ${success_rate.bars}`));
+    const select = make("select", { id: "choose-what", onchange: () => { part = select.value; figure.redraw(); } }, parts.map((each) => option(each, `Success rate by ${words[each]}`)));
+    return section("overview", "Overview", intro("The runs of all cells together."), make("div", { class: "fields controls" }, field("Show", select)), figure.element);
   }
 
   // ---- the table of all cells ----------------------------------------------------------------------------------
   function gauge(cell) {
-    const [estimate, low = estimate, high = estimate] = cell.success.map((value) => value ?? undefined);
-    const theirs = cell.published?.success;
-    const place = (share) => `${(share * 100).toFixed(1)}%`;
-    return make("span", { class: "gauge", "aria-hidden": "true", style: `--gauge: var(--${looks.get(cell.module).name})` },
-      make("i", { style: `left:${place(low)};width:${place(Math.max(0, high - low))}` }),
-      theirs ? make("u", { style: `left:${place(theirs[0])}` }) : null,
-      make("b", { style: `left:${place(estimate)}` }));
+    const [estimate, low, high] = success_rate.of(cell);
+    return make("span", { class: "gauge", "aria-hidden": "true", style: `--gauge: var(--${looks.get(cell.model).name})` },
+      make("i", { style: `left:${low.toFixed(1)}%;width:${(high - low).toFixed(1)}%` }),
+      published_of(cell, "success").map(({ value }) => make("u", { style: `left:${(100 * value).toFixed(1)}%` })),
+      make("b", { style: `left:${estimate.toFixed(1)}%` }));
   }
-  const main_failure = (cell) => Object.entries(cell.failures ?? {}).sort((a, b) => b[1] - a[1])[0];
-  const spread = (panel, triple) => (interval_text(panel, triple) ? make("span", { class: "interval" }, ` ${interval_text(panel, triple).replace(" to ", "\u2013").replaceAll("\u202f%", "")}`) : null);
-  const none = () => make("span", { class: "interval" }, "\u2013");
-  const COLUMNS = [
-    { name: "Operation", sort: (cell) => data.operations.indexOf(cell.operation), show: (cell) => [`${operation_sign(cell.operation)} `, make("span", { class: operation_sign(cell.operation) ? "word" : null }, operation_name(cell.operation))] },
-    { name: "Module", sort: (cell) => data.modules.indexOf(cell.module), show: (cell) => make("span", { class: "module" }, module_symbol(cell.module), cell.module) },
-    { name: "Range", head: true, sort: (cell) => data.ranges.indexOf(cell.range),
-      show: (cell) => make("button", { type: "button", class: "row-button", "aria-label": `Learning curves of ${cell_name(cell)}` }, cell.range) },
-    { name: "Solved", numeric: true, sort: (cell) => cell.successes / cell.runs, show: (cell) => `${cell.successes}/${cell.runs}` },
-    { name: "Ever", numeric: true, extra: true, sort: (cell) => cell.ever ?? null, show: (cell) => (cell.ever === null ? none() : `${cell.ever}`) },
-    { name: "At end", numeric: true, extra: true, sort: (cell) => cell.at_end ?? null, show: (cell) => (cell.at_end === null ? none() : `${cell.at_end}`) },
-    { name: "Success", sort: (cell) => cell.success[0], show: (cell) => [gauge(cell), make("span", { class: "estimate" }, percent(cell.success[0])), spread(PANELS[0], cell.success)] },
-    { name: "Published", published: true, numeric: true, sort: (cell) => cell.published?.success?.[0] ?? null, show: (cell) => (cell.published?.success ? percent(cell.published.success[0]) : none()) },
-    { name: "Difference in runs", published: true, numeric: true, sort: difference,
-      show: (cell) => (difference(cell) === null ? none() : make("span", { class: disagrees(cell) ? "differs" : null }, signed(difference(cell)), disagrees(cell) ? "\u202f*" : "")) },
-    { name: "Solved at", numeric: true, sort: (cell) => cell.solved_at?.[0] ?? null, show: (cell) => (cell.solved_at ? [count(cell.solved_at[0]), spread(PANELS[1], cell.solved_at)] : none()) },
-    { name: "Published", id: "Published solved at", published: true, numeric: true, sort: (cell) => cell.published?.solved_at?.[0] ?? null, show: (cell) => (cell.published?.solved_at ? count(cell.published.solved_at[0]) : none()) },
-    { name: "Sparsity error", numeric: true, sort: (cell) => cell.sparsity?.[0] ?? null, show: (cell) => (cell.sparsity ? [number(cell.sparsity[0]), spread(PANELS[2], cell.sparsity)] : none()) },
-    { name: "Published", id: "Published sparsity error", published: true, numeric: true, sort: (cell) => cell.published?.sparsity?.[0] ?? null, show: (cell) => (cell.published?.sparsity ? number(cell.published.sparsity[0]) : none()) },
-    { name: "Most frequent failure", sort: (cell) => main_failure(cell)?.[0] ?? null, show: (cell) => (main_failure(cell) ? `${main_failure(cell)[0]} (${main_failure(cell)[1]})` : none()) },
-  ].filter((column) => (any_published || !column.published) && (any_other || !column.extra));
+  // What a text is sorted by: the number it begins with, a share, or itself.
+  const value_in = (text) => {
+    if (!text || text === "-") return null;
+    const share = text.match(/^(\d+)\/(\d+)$/);
+    if (share) return share[1] / share[2];
+    const value = text.startsWith("inf") ? Infinity : parseFloat(text);
+    return Number.isNaN(value) ? text : value;
+  };
+  // The columns of the data's tables, one after the other; those of a name belong together. A table with a title is that
+  // of an operation.
+  function table_columns() {
+    const columns = new Map();
+    const part_of = (heading) => PARTS.find((part) => words[part] === heading);
+    const column_for = (id, name, part) => {
+      if (!columns.has(id)) columns.set(id, { id, name: capital(name), part, numeric: !part, texts: new Map() });
+      return columns.get(id);
+    };
+    data.tables.forEach(({ title, headings, rows, left }) => {
+      const own = title ? cells.filter((cell) => cell.operation === title) : cells;
+      headings.forEach((heading, at) => {
+        const nth = headings.slice(0, at).filter((other) => other === heading).length;
+        const column = column_for(nth ? `${heading} ${nth + 1}` : heading, heading, at < left ? part_of(heading) : null);
+        column.numeric = at >= left;
+        rows.forEach((row, index) => column.texts.set(own[index], row[at].replaceAll("+-", "\u00b1")));
+        if (title && at === 0) {
+          const operation = column_for("operation", "operation", "operation");
+          own.forEach((cell) => operation.texts.set(cell, cell.operation));
+        }
+      });
+    });
+    // other rows than the judged one only where they tell something else
+    const solved_texts = cells.map((cell) => String(cell.successes));
+    const is_news = ({ id, texts }) => !["ever", "at end"].includes(id) || cells.some((cell, at) => (texts.get(cell) || solved_texts[at]) !== solved_texts[at]);
+    const list = [...columns.values()].filter(is_news);
+    const insert = (after, column) => list.splice(list.findIndex(({ id }) => id === after) + 1, 0, { part: null, texts: new Map(), ...column });
+    if (is_grid && cells.some((cell) => published_of(cell, "success").length)) {
+      const texts = new Map(cells.filter((cell) => published_of(cell, "success").length).map((cell) => [cell, signed(cell.successes - Math.round(published_of(cell, "success")[0].value * cell.runs))]));
+      insert("published", { id: "difference in runs", name: "Difference in runs", numeric: true, texts });
+    }
+    if (cells.some((cell) => Object.keys(cell.failures).length)) {
+      const most = (cell) => Object.entries(cell.failures).sort((a, b) => b[1] - a[1])[0];
+      insert(list.at(-1).id, { id: "most frequent failure", name: "Most frequent failure", numeric: false, wide: true, texts: new Map(cells.filter(most).map((cell) => [cell, `${most(cell)[0]} (${most(cell)[1]})`])) });
+    }
+    return list;
+  }
 
-  // Orders items by a column; what has no value comes last either way.
-  const sorted = (items, value, direction) => [...items].sort((a, b) => {
-    const [left, right] = [value(a), value(b)];
-    if (left === null || right === null) return (left === null) - (right === null);
-    return (left < right ? -1 : left > right ? 1 : 0) * direction;
-  });
-  const option = (value, text) => make("option", { value }, text);
-  const field = (name, select) => make("label", { class: "field" }, make("span", null, name), select);
-
-  function cell_table() {
+  function table_section() {
+    const columns = table_columns();
+    const show = (column, cell) => {
+      const text = column.texts.get(cell) ?? "";
+      if (column === columns[0]) return make("button", { type: "button", class: "row-button", "aria-label": `Runs of ${cell_name(cell)}` }, text || "\u2013");
+      if (!text || text === "-") return none();
+      if (column.id === "difference in runs") return differs(cell, "success") ? make("strong", { class: "differs" }, `${text}\u202f*`) : text;
+      const [, estimate, interval] = text.match(/^([^[]*)(\[.*\])?$/s) ?? [null, text];
+      return [column.id.startsWith("success %") && success_rate.of(cell) ? gauge(cell) : null, interval ? make("span", { class: "estimate" }, estimate) : estimate, interval ? make("span", { class: "interval" }, interval) : null];
+    };
+    const value_of = (column, cell) => {
+      if (column.part) return names[column.part].indexOf(cell[column.part]);
+      return value_in((column.texts.get(cell) ?? "").replace(MINUS, "-"));
+    };
     const body = make("tbody");
     const row_of = new Map();
     let sorting = { column: null, direction: 1 };
-    const fill = () => {
-      for (const cell of cells) {
-        const row = make("tr", { "data-cell": cell.index }, COLUMNS.map((column) =>
-          make(column.head ? "th" : "td", { class: column.numeric ? "n" : null, scope: column.head ? "row" : null }, column.show(cell))));
-        row_of.set(cell, row);
-      }
-      arrange();
-      mark_chosen();
-    };
+    const heads = columns.map((column) => make("th", { scope: "col", class: column.numeric ? "n" : null, "data-column": column.id, "data-name": column.name },
+      make("button", { type: "button", "aria-label": `Sort by ${column.id}`, onclick: () => {
+        // numbers are read best from the largest down
+        sorting = { column, direction: sorting.column === column ? -sorting.direction : column.numeric ? -1 : 1 };
+        arrange();
+      } }, column.name)));
+    const filter = (label, choices, keep) => ({ label, keep, select: make("select", { onchange: () => arrange() }, choices.map(([value, text]) => option(value, text))), useful: choices.length > 2 });
+    const by_part = (part) => filter(capital(words[part]), [["", `All ${words[part]}s`], ...names[part].map((name) => [name, name])], (cell, value) => cell[part] === value);
+    const filters = [
+      by_part("operation"), by_part("model"), by_part("setting"),
+      filter("Published", [["", "All cells"], ...(cells.some((cell) => differs(cell, "success")) ? [["differs", "Those that differ"], ["other", "The others"]] : [])], (cell, value) => differs(cell, "success") === (value === "differs")),
+      filter("Outcome", [["", "All cells"], ...(judged_cells.length ? [["all", "Every run solved"], ["other", "The others"]] : [])], (cell, value) => (cell.successes === cell.runs) === (value === "all")),
+    ].filter(({ useful }) => useful);
+    const tally = make("p", { class: "tally", role: "status" });
+    // What has no value comes last either way.
+    const in_order = (list, { column, direction }) => [...list].sort((a, b) => {
+      const [left, right] = [value_of(column, a), value_of(column, b)];
+      if (left === null || right === null) return (left === null) - (right === null);
+      return (left < right ? -1 : left > right ? 1 : 0) * direction;
+    });
+    function arrange() {
+      const wanted = cells.filter((cell) => filters.every(({ select, keep }) => !select.value || keep(cell, select.value)));
+      body.replaceChildren(...(sorting.column ? in_order(wanted, sorting) : wanted).map((cell) => row_of.get(cell)));
+      columns.forEach((column, index) => {
+        if (column === sorting.column) heads[index].setAttribute("aria-sort", sorting.direction > 0 ? "ascending" : "descending");
+        else heads[index].removeAttribute("aria-sort");
+      });
+      tally.textContent = plural(wanted.length, "cell", "cells") + (judged_cells.length ? `, ${count(sum(wanted, (cell) => cell.successes))} of ${plural(sum(wanted, (cell) => cell.runs), "run", "runs")} solved` : "");
+    }
+    const mark_chosen = () => { for (const [cell, row] of row_of) row.classList.toggle("chosen", cell === state.chosen); };
     body.addEventListener("click", (event) => {
       const row = event.target.closest("tr");
       if (row && !String(getSelection())) choose(cells[Number(row.dataset.cell)], true);
     });
-    const heads = COLUMNS.map((column) => make("th", { scope: "col", class: column.numeric ? "n" : null, "data-column": column.id ?? column.name, "data-name": column.name },
-      make("button", { type: "button", "aria-label": `Sort by ${(column.id ?? column.name).toLowerCase()}`, onclick: () => {
-        // numbers are read best from the largest down
-        const first = column.numeric || column.name === "Success" ? -1 : 1;
-        sorting = { column, direction: sorting.column === column ? -sorting.direction : first };
-        arrange();
-      } }, column.name)));
-    const operation_filter = make("select", { onchange: () => arrange() }, option("", "All operations"), operations.map((each) => option(each, operation_name(each))));
-    const module_filter = make("select", { onchange: () => arrange() }, option("", "All modules"), data.modules.map((each) => option(each, each)));
-    const agreement_filter = make("select", { onchange: () => arrange() }, option("", "All cells"), option("differs", "Those marked *"));
-    const tally = make("p", { class: "tally", role: "status" });
-    function arrange() {
-      const wanted = cells.filter((cell) =>
-        (!operation_filter.value || cell.operation === operation_filter.value) &&
-        (!module_filter.value || cell.module === module_filter.value) &&
-        (!agreement_filter.value || disagrees(cell)));
-      const order = sorting.column ? sorted(wanted, sorting.column.sort, sorting.direction) : wanted;
-      body.replaceChildren(...order.map((cell) => row_of.get(cell)));
-      COLUMNS.forEach((column, index) => {
-        if (column === sorting.column) heads[index].setAttribute("aria-sort", sorting.direction > 0 ? "ascending" : "descending");
-        else heads[index].removeAttribute("aria-sort");
-      });
-      tally.textContent = `${plural(wanted.length, "cell", "cells")}, ${count(sum(wanted, (cell) => cell.successes))} of ${plural(sum(wanted, (cell) => cell.runs), "run", "runs")} solved`;
-    }
-    nalm.later(fill);
-    const element = make("section", { id: "table", "aria-labelledby": "table-title" },
-      make("h2", { id: "table-title" }, "All cells"),
-      make("p", { class: "intro" }, "Intervals follow the estimates in grey. ",
-        any_other ? "Solved: at the step with the smallest validation error; ever: at any logged step; at end: at the last one. " : "",
-        any_published ? "The dark tick on a gauge is the published success rate; an asterisk marks cells whose interval does not overlap the published one. " : "",
-        make("span", { class: "controls" }, "Choose a row to see its learning curves.")),
-      make("div", { class: "fields controls" },
-        field("Operation", operation_filter), field("Module", module_filter), any_published ? field("Agreement", agreement_filter) : null, tally),
-      make("div", { class: "box", role: "region", tabindex: "0", "aria-label": "Table of all cells, scrolls sideways" },
-        make("table", { class: "cells" }, make("thead", null, make("tr", null, heads)), body)));
-    const mark_chosen = () => {
-      for (const [cell, row] of row_of) row.classList.toggle("chosen", cell === state.chosen);
-    };
+    nalm.later(() => {
+      for (const cell of cells) {
+        row_of.set(cell, make("tr", { "data-cell": cell.index }, columns.map((column, at) =>
+          make(at === 0 ? "th" : "td", { scope: at === 0 ? "row" : null, class: column.numeric ? "n" : column.wide ? "wrap" : null }, show(column, cell)))));
+      }
+      arrange();
+      mark_chosen();
+    });
+    const element = section("table", "All cells",
+      intro(any_published && judged_cells.length ? "The dark tick on a gauge is the published success rate. " : "",
+        cells.some((cell) => differs(cell, "success")) ? "An asterisk marks rates that differ from the published one. " : "",
+        make("span", { class: "controls" }, "Click a heading to sort, a row to see its runs.")),
+      make("div", { class: "fields controls" }, filters.map(({ label, select }) => field(label, select)), tally),
+      table_box("Table of all cells", make("table", { class: "cells" }, make("thead", null, make("tr", null, heads)), body)),
+      listed(data.tables.flatMap(({ notes }) => notes).map((note) => note.replaceAll("+-", "\u00b1"))));
     return { element, mark_chosen };
   }
 
-  // ---- learning curves of the chosen cell ----------------------------------------------------------------------
-  const METRICS = { validation: "Validation error", test: "Test error", sparsity: "Sparsity error" };
-  const METRIC_INDEX = { validation: 0, test: 1, sparsity: 2 };
+  // ---- the chosen cell: curves, judged values, runs ------------------------------------------------------------
   const ABSENT = -32768;
   const ZERO = -32767;
   const INFINITE = 32767;
+  const value_of_code = (code, span) => {
+    if (code === ABSENT) return NaN;
+    if (code === INFINITE) return Infinity;
+    if (span) return span[0] + ((code + 32766) / 65532) * (span[1] - span[0]);
+    return code === ZERO ? 0 : 10 ** (code / 1000);
+  };
   const decoded = new Map();
-  // values[(seed * steps + step) * 3 + metric], thousandths of a decade
+  // Of every run: its steps, and values[row][measure].
   function curves_of(cell) {
     if (!decoded.has(cell)) {
-      const bytes = Uint8Array.from(atob(cell.curves ?? ""), (character) => character.charCodeAt(0));
+      const bytes = Uint8Array.from(atob(cell.curves), (character) => character.charCodeAt(0));
       const view = new DataView(bytes.buffer);
-      decoded.set(cell, Int16Array.from({ length: Math.floor(bytes.length / 2) }, (_, index) => view.getInt16(2 * index, true)));
+      let at = 0;
+      const next = () => { at += 2; return view.getInt16(at - 2, true); };
+      decoded.set(cell, cell.seeds.map((run) => {
+        const lines = { run, steps: [], values: [] };
+        for (let row = 0; row < run.rows; ++row) {
+          lines.steps.push(view.getUint32(at, true));
+          at += 4;
+          lines.values.push(cell.measures.map(({ span }) => value_of_code(next(), span)));
+        }
+        return lines;
+      }));
     }
     return decoded.get(cell);
   }
-  const exact = (code) => (code === ABSENT ? NaN : code === ZERO ? 0 : code === INFINITE ? Infinity : 10 ** (code / 1000));
+  const has_curves = cells.some((cell) => cell.seeds.some((run) => run.rows > 1));
+  const middle = (list, of) => {
+    const sorted = [...list].sort((a, b) => a - b);
+    if (!sorted.length) return null;
+    const place = of * (sorted.length - 1);
+    const [low, high] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
+    return low === high ? low : low + (high - low) * (place - Math.floor(place));
+  };
+  const is_share = (measure) => measure?.span?.[0] === 0 && measure.span[1] === 1;
+  const outcome_text = (run) => (run.success ? `solved${run.solved_at !== null ? ` at ${count(run.solved_at)}` : ""}` : run.failure ?? "not solved");
+  const solved_words = (cell) => `${cell.successes} of ${plural(cell.runs, "run", "runs")} solved`;
+  const outcome_colour = (cell, colour) => (cell.goal ? { condition: { test: "datum.solved", value: colour("solved") }, value: colour("failed") } : { value: colour("solved") });
+  const shortened = (text) => (text.length > 120 ? `${text.slice(0, 120)}\u2026` : text);
 
-  function curve_section() {
-    let steps = data.steps;  // of the chosen cell: as many as it has values for
-    let lines = [];  // of the drawing: { run, codes }
+  function curve_figure() {
+    let lines = [];  // { run, steps, values } of the chosen measure
+    let scale = null;
     let any_lost = false;
-    let frame = null;  // { low, high, zero, top } in decades
-    const gather = () => {
-      const cell = state.chosen;
-      const codes = curves_of(cell);
-      const metric = METRIC_INDEX[state.metric];
-      steps = data.steps.slice(0, Math.max(1, Math.round(codes.length / 3 / Math.max(1, cell.seeds.length))));
-      lines = cell.seeds.map((run, index) => ({
-        run, codes: steps.map((_, step) => codes[(index * steps.length + step) * 3 + metric] ?? ABSENT),
-      }));
-      const finite = lines.flatMap((line) => line.codes.filter((code) => code !== ABSENT && code !== ZERO && code !== INFINITE));
-      if (state.metric === "test" && cell.threshold > 0) finite.push(1000 * Math.log10(cell.threshold));
-      let low = finite.length ? Math.floor(finite.reduce((a, b) => Math.min(a, b)) / 1000) : -1;
-      let high = finite.length ? Math.ceil(finite.reduce((a, b) => Math.max(a, b)) / 1000) : 1;
-      if (high - low < 2) { low -= 1; high = Math.max(high, low + 2); }
-      const margin = Math.max(0.8, (high - low) * 0.09);
-      const has = (code) => lines.some((line) => line.codes.includes(code));
-      frame = { low, high, zero: has(ZERO) ? low - margin : null, top: has(INFINITE) ? high + margin : null };
-    };
-    const height_of = (code) => (code === ABSENT ? null : code === ZERO ? frame.zero : code === INFINITE ? frame.top : code / 1000);
-
-    const build = (context) => {
-      gather();
-      const cell = state.chosen;
-      const { colour } = context;
-      const rows = lines.flatMap(({ run, codes }) => codes.map((code, step) => ({ seed: run.seed, step: steps[step], value: height_of(code), solved: run.success })));
-      const best = lines.flatMap(({ run, codes }) => {
-        const step = steps.indexOf(run.best_step);
-        return step >= 0 && codes[step] !== ABSENT ? [{ seed: run.seed, step: run.best_step, value: height_of(codes[step]), solved: run.success }] : [];
+    const limit_of = (cell) => (cell.goal?.measure === state.measure && cell.goal.limit !== null ? cell.goal.limit : null);
+    // At every logged step over all runs. Runs that ended count with their last value, what is not a number as infinite.
+    const median_line = () => {
+      const steps = [...new Set(lines.flatMap((line) => line.steps))].sort((a, b) => a - b);
+      const rows = lines.map(() => -1);
+      return steps.map((step) => {
+        const levels = [];
+        lines.forEach((line, at) => {
+          while (rows[at] + 1 < line.steps.length && line.steps[rows[at] + 1] <= step) ++rows[at];
+          if (rows[at] >= 0) levels.push(scale.level(line.values[rows[at]]) ?? Infinity);
+        });
+        const level = middle(levels, 0.5);
+        return { step, value: Number.isFinite(level) ? level : null };
       });
-      // the last value of a run before it is no longer a number
-      const lost = lines.flatMap(({ run, codes }) => codes.flatMap((code, step) =>
-        (code !== ABSENT && codes[step + 1] === ABSENT ? [{ seed: run.seed, step: steps[step], value: height_of(code), solved: run.success }] : [])));
-      any_lost = lost.length > 0;
-      const domain = [frame.zero ?? frame.low, frame.top ?? frame.high];
-      const ticks = decades(frame.low, frame.high, 8).filter((tick) => tick >= frame.low);
-      const extra = [frame.zero, frame.top].filter((tick) => tick !== null);
-      const label = `datum.value === ${frame.zero ?? "null"} ? '0' : datum.value === ${frame.top ?? "null"} ? '∞' : nalmPower(datum.value)`;
-      const x = { field: "step", type: "quantitative", scale: { domain: [steps[0], Math.max(steps.at(-1), steps[0] + 1)], nice: false },
-        axis: { title: "Iteration", grid: false, tickCount: context.narrow ? 3 : 10, labelExpr: "nalmCount(datum.value)", labelFlush: true } };
-      const y = { field: "value", type: "quantitative", scale: { domain, nice: false, zero: false },
-        axis: { title: null, values: [...ticks, ...extra], labelExpr: label, domain: false, ticks: false, minExtent: 36, maxExtent: 36 } };
-      const outcome = { condition: { test: "datum.solved", value: colour("solved") }, value: colour("failed") };
-      const focus = { name: "focus", value: null };
-      const fade = { condition: [{ test: "focus === datum.seed", value: 1 }, { test: "focus !== null", value: 0.18 }], value: 0.75 };
-      const layer = [
-        { name: "curves", data: { values: rows },
-          mark: { type: "line", interpolate: "linear", strokeJoin: "round", clip: false },
-          encoding: { x, y, detail: { field: "seed", type: "nominal" }, stroke: outcome,
-            strokeDash: { condition: { test: "datum.solved", value: [1, 0] }, value: [4, 2.5] },
-            strokeWidth: { condition: { test: "focus === datum.seed", value: 2.6 }, value: 1.2 },
-            opacity: fade } },
-        { name: "lost", data: { values: lost }, mark: { type: "point", shape: SHAPES.saltire, size: 60, strokeWidth: 0 },
-          encoding: { x, y, fill: outcome, opacity: fade } },
-        { name: "best", data: { values: best }, transform: [{ filter: "focus === datum.seed" }],
-          mark: { type: "point", size: 90, opacity: 1, strokeWidth: 2 },
-          encoding: { x, y, stroke: outcome, fill: { value: colour("paper") } } },
-      ];
-      if (state.metric === "test" && cell.threshold > 0) {
-        const at = { datum: Math.log10(cell.threshold), type: "quantitative", scale: { domain, nice: false, zero: false } };
-        layer.push(
-          { name: "threshold", data: { values: [{}] }, mark: { type: "rule", strokeWidth: 1.4, strokeDash: [2, 3], color: colour("threshold") }, encoding: { y: at } },
-          { data: { values: [{}] }, mark: { type: "text", align: "right", baseline: "bottom", dy: -4, fontSize: 11, color: colour("threshold"), stroke: colour("paper"), strokeWidth: 3, strokeJoin: "round" },
-            encoding: { y: at, x: { value: "width" }, text: { value: `threshold ${number(cell.threshold)}` } } },
-          { data: { values: [{}] }, mark: { type: "text", align: "right", baseline: "bottom", dy: -4, fontSize: 11, color: colour("threshold") },
-            encoding: { y: at, x: { value: "width" }, text: { value: `threshold ${number(cell.threshold)}` } } });
-      }
-      return { title: { text: METRICS[state.metric] + ", logarithmic" }, params: [focus], width: context.width - 56, height: context.narrow ? 260 : 340, layer };
     };
-
-    const solved_text = () => `${state.chosen.successes} of ${plural(state.chosen.runs, "run", "runs")} solved`;
+    const build = (context) => {
+      const { colour } = context;
+      const cell = state.chosen;
+      const m = Math.max(0, cell.measures.findIndex((measure) => measure.name === state.measure));
+      const measure = cell.measures[m];
+      lines = curves_of(cell).map(({ run, steps, values }) => ({ run, steps, values: values.map((row) => row[m]) }));
+      const limit = limit_of(cell);
+      scale = axis_of([...lines.flatMap((line) => line.values), ...(limit === null ? [] : [limit])], { linear: Boolean(measure?.span), span: is_share(measure) ? [0, 1] : [] });
+      const point = (line, row) => ({ seed: line.run.seed, step: line.steps[row], value: scale.level(line.values[row]), solved: Boolean(cell.goal && line.run.success) });
+      const rows = lines.flatMap((line) => line.steps.map((_, row) => point(line, row)));
+      const judged = lines.filter((line) => line.run.judged < line.steps.length).map((line) => point(line, line.run.judged)).filter(({ value }) => value !== null);
+      // the last value of a run before it is no longer a number
+      const lost = lines.flatMap((line) => line.values.flatMap((value, row) => (!Number.isNaN(value) && Number.isNaN(line.values[row + 1]) ? [point(line, row)] : [])));
+      any_lost = lost.length > 0;
+      const all_steps = lines.flatMap((line) => line.steps);
+      const [first, last] = all_steps.length ? [smallest(all_steps), largest(all_steps)] : [0, 1];
+      const x = quantity("step", [first, Math.max(last, first + 1)], { title: "Iteration", grid: false, tickCount: context.narrow ? 3 : 10, tickMinStep: 1, labelExpr: "nalmCount(datum.value)", labelFlush: true });
+      const y = quantity("value", scale.domain, { ...scale.axis, minExtent: 44, maxExtent: 44 });
+      const outcome = outcome_colour(cell, colour);
+      const fade = (usual) => ({ condition: [{ test: "focus === datum.seed", value: 1 }, { test: "focus !== null", value: 0.15 }], value: usual });
+      const layer = [
+        { name: "curves", data: { values: rows }, mark: { type: "line", strokeJoin: "round" },
+          encoding: { x, y, detail: { field: "seed", type: "nominal" }, stroke: outcome, strokeWidth: { condition: { test: "focus === datum.seed", value: 2.4 }, value: 1.1 }, opacity: fade(0.6),
+            ...(cell.goal ? { strokeDash: { condition: { test: "datum.solved", value: [1, 0] }, value: [4, 2.5] } } : {}) } },
+        { name: "median", data: { values: median_line() }, mark: { type: "line", strokeWidth: 3, strokeJoin: "round", color: colour("ink") }, encoding: { x, y } },
+        { name: "lost", data: { values: lost }, mark: { type: "point", shape: SHAPES.saltire, size: 55, strokeWidth: 0 }, encoding: { x, y, fill: outcome, opacity: fade(0.8) } },
+        { name: "judged", data: { values: judged }, transform: [{ filter: "focus === datum.seed" }], mark: { type: "point", shape: SHAPES.circle, size: 95, opacity: 1, strokeWidth: 2 }, encoding: { x, y, stroke: outcome, fill: { value: colour("paper") } } },
+      ].filter(({ data: { values } }) => values.length);
+      if (rows.length) layer.unshift(...break_marks(scale, "y", colour, "curves"));
+      // a line with a word beside it that stays readable over the curves
+      const note = (name, where, text_of_note, beside, look) => {
+        const text = (more) => ({ data: { values: [{}] }, mark: { type: "text", fontSize: 11, color: colour("threshold"), ...look, ...more }, encoding: { ...where, ...beside, text: { value: text_of_note } } });
+        layer.push({ name, data: { values: [{}] }, mark: { type: "rule", strokeWidth: 1.4, strokeDash: [2, 3], color: colour("threshold") }, encoding: where },
+          text({ stroke: colour("paper"), strokeWidth: 3, strokeJoin: "round" }), text({}));
+      };
+      if (limit !== null) {
+        const level = scale.level(limit);
+        const room = scale.domain[1] - level > 0.08 * (scale.domain[1] - scale.domain[0]);
+        note("threshold", { y: scale.datum(level) }, `solved ${cell.goal.above ? "above" : "below"} ${exactly(limit)}`,
+          { x: { value: "width" } }, { align: "right", baseline: room ? "bottom" : "top", dy: room ? -4 : 5 });
+      }
+      const from = cell.regularised_from;
+      if (from !== null && from >= first && from <= last) {
+        const left = from - first < 0.6 * (last - first);
+        note("regularised", { x: { datum: from, type: "quantitative", scale: x.scale } }, "regularisers start", { y: { value: 2 } }, { align: left ? "left" : "right", baseline: "top", dx: left ? 5 : -5 });
+      }
+      if (!rows.length) layer.push({ data: { values: [{}] }, mark: { type: "text", fontSize: 12, color: colour("soft") }, encoding: { text: { value: "no runs yet" } } });
+      return { title: { text: `${measure?.name ?? ""}${measure && !measure.span ? ", logarithmic" : ""}` }, params: [{ name: "focus", value: null }], width: context.width - 62, height: context.narrow ? 260 : 340, layer };
+    };
     const figure = new Figure({
       id: "curves", title: "Learning curves", level: 3, build, reserve: 420,
-      subtitle: () => [`${METRICS[state.metric]} of every seed; ${solved_text()}.${state.metric === "test" ? ` Solved: ${data.criterion}.` : ""}`, data.version],
+      subtitle: () => [`${state.measure} of every run; the thick line is their median.${state.chosen.goal ? ` ${solved_words(state.chosen)}. Solved: ${data.goal}.` : ""}`, `${data.title}. ${version}`],
       keys: (context) => [
-        { label: "solved", colour: context.colour("solved") }, { label: "not solved", colour: context.colour("failed"), dash: [4, 2.5] },
-        ...(any_lost ? [{ label: "no longer a number", shape: "saltire", colour: context.colour("failed") }] : [])],
-      describe: () => `${METRICS[state.metric]} over the iterations, a line per seed, of ${cell_name(state.chosen)}: ${solved_text()}.`,
+        ...(state.chosen.goal ? [{ label: "solved", colour: context.colour("solved") }, { label: "not solved", colour: context.colour("failed"), dash: [4, 2.5] }] : [{ label: "a run", colour: context.colour("solved") }]),
+        { label: "median", colour: context.colour("ink") }, ...(any_lost ? [{ label: "no longer a number", shape: "saltire", colour: context.colour("failed") }] : [])],
+      describe: () => `${state.measure} over the iterations, a line per run and their median, of ${cell_name(state.chosen)}${state.chosen.goal ? `: ${solved_words(state.chosen)}` : ""}.`,
       drawn: (view, self) => {
-        lost_key.hidden = !any_lost;
+        self.legend.replaceChildren(
+          ...(state.chosen.goal ? [note_key(line_key("solved"), "solved"), note_key(line_key("failed", "dashed"), "not solved")] : [note_key(line_key("solved"), "a run")]),
+          note_key(line_key("ink", "thick"), "median"), ...(any_lost ? [note_key(key_symbol("saltire", "fill: var(--failed)"), "no longer a number")] : []));
         if (self.listening) return;
         self.listening = true;
-        self.plot.addEventListener("pointermove", (event) => hover(event));
-        self.plot.addEventListener("pointerleave", () => { point_at(null); hide_tip(); });
+        self.plot.addEventListener("pointermove", hover);
+        self.plot.addEventListener("pointerleave", leave);
       },
     });
-    const lost_key = make("span", { class: "note-key" }, key_symbol("saltire", "fill: var(--failed)"), "no longer a number");
-    figure.legend.append(
-      make("span", { class: "note-key" }, make("i", { class: "line", style: "color: var(--solved)" }), "solved"),
-      make("span", { class: "note-key" }, make("i", { class: "line dashed", style: "color: var(--failed)" }), "not solved"), lost_key);
-
     const point_at = (seed) => {
       if (!figure.old || figure.old.signal("focus") === seed) return;
       figure.old.signal("focus", seed).run();
     };
-    // The line nearest to the pointer at the step nearest to it.
-    const hover = (event) => {
-      if (!figure.old || figure.dirty) return;
-      const [across, down] = figure.position(event);
-      const x = figure.old.scale("x");
-      const y = figure.old.scale("y");
-      const [left, right] = x.range();
-      const [bottom] = y.range();
-      if (across < left - 8 || across > right + 8 || down < -8 || down > bottom + 8) { point_at(null); hide_tip(); return; }
+    const leave = () => { point_at(null); hide_tip(); };
+    // How far above or below the pointer a line passes, and its row nearest to it; null where it is not.
+    const passing = (line, across, down, x, y) => {
       const at = x.invert(across);
-      const step = steps.reduce((best, each, index) => (Math.abs(each - at) < Math.abs(steps[best] - at) ? index : best), 0);
+      const next = line.steps.findIndex((step) => step >= at);
+      const after = next < 0 ? line.steps.length - 1 : next;
+      const before = next > 0 ? next - 1 : after;
+      const levels = [before, after].map((row) => scale.level(line.values[row]));
+      if (levels.includes(null)) return null;
+      const [from, to] = [x(line.steps[before]), x(line.steps[after])];
+      const part = to > from ? (across - from) / (to - from) : 0;
+      return { line, row: part < 0.5 ? before : after, distance: Math.hypot(y(levels[0] + part * (levels[1] - levels[0])) - down, Math.max(0, across - to, from - across)) };
+    };
+    // The line nearest to the pointer.
+    const hover = (event) => {
+      if (!figure.old || figure.dirty || !lines.length) return;
+      const [across, down] = figure.position(event);
+      const [x, y] = [figure.old.scale("x"), figure.old.scale("y")];
+      if (across < x.range()[0] - 8 || across > x.range()[1] + 8 || down < -8 || down > y.range()[0] + 8) { leave(); return; }
       let nearest = null;
       for (const line of lines) {
-        const height = height_of(line.codes[step]);
-        if (height === null) continue;
-        const distance = Math.abs(y(height) - down);
-        if (!nearest || distance < nearest.distance) nearest = { line, distance };
+        const found = line.steps.length ? passing(line, across, down, x, y) : null;
+        if (found && (!nearest || found.distance < nearest.distance)) nearest = found;
       }
-      if (!nearest || nearest.distance > 48) { point_at(null); hide_tip(); return; }
-      const { run, codes } = nearest.line;
+      if (!nearest || nearest.distance > 48) { leave(); return; }
+      const { line: { run, steps, values }, row } = nearest;
       point_at(run.seed);
       show_tip({
         title: `Seed ${run.seed}`,
-        rows: [
-          ["Iteration", count(steps[step])], [METRICS[state.metric], number(exact(codes[step]))],
-          ["Best iteration", `${count(run.best_step)} (ringed)`], ["Outcome", run.success ? `solved${run.solved_at !== null && run.solved_at !== undefined ? ` at ${count(run.solved_at)}` : ""}` : run.failure ?? "not solved"],
-        ],
+        rows: [["Iteration", count(steps[row])], [state.measure, number(values[row])], ["Judged at", `${count(run.judged_at)} (ringed)`], ...(state.chosen.goal ? [["Outcome", outcome_text(run)]] : [])],
+        note: shortened(run.note),
       }, event);
     };
+    return { figure, point_at };
+  }
 
-    // drop-downs that only offer what exists
-    const operation_select = make("select", { id: "choose-operation", onchange: () => pick("operation") }, operations.map((each) => option(each, operation_name(each))));
-    const module_select = make("select", { id: "choose-module", onchange: () => pick("module") });
-    const range_select = make("select", { id: "choose-range", onchange: () => pick("range") });
-    const pick = (changed) => {
-      const operation = operation_select.value;
-      const modules = modules_of(operation);
-      const module = changed === "operation" ? (modules.includes(state.chosen.module) ? state.chosen.module : modules[0]) : module_select.value;
-      const wanted = find_cell(operation, module, changed === "range" ? range_select.value : state.chosen.range);
-      choose(wanted ?? cells.find((cell) => cell.operation === operation && cell.module === module), false);
-    };
-    const fill_selects = () => {
+  // Every run a dot, with the quarters around the median; a panel per measure.
+  function strip_figure() {
+    const build = (context) => {
+      const { colour } = context;
       const cell = state.chosen;
-      operation_select.value = cell.operation;
-      module_select.replaceChildren(...modules_of(cell.operation).map((each) => option(each, each)));
-      module_select.value = cell.module;
-      range_select.replaceChildren(...data.ranges.filter((range) => find_cell(cell.operation, cell.module, range)).map((each) => option(each, each)));
-      range_select.value = cell.range;
+      const columns = Math.min(cell.measures.length, context.width >= 900 ? 3 : context.width >= 560 ? 2 : 1);
+      const gap = 34;
+      const width = Math.floor((context.width - 24 - gap * (columns - 1)) / columns);
+      const panels = cell.measures.map((measure, m) => {
+        const values = cell.seeds.map((run) => or_infinite(run.values[m]));
+        const limit = cell.goal?.measure === measure.name && cell.goal.limit !== null ? [cell.goal.limit] : [];
+        const theirs = published_of(cell, measure.name).map((figure) => figure.value);
+        const scale = axis_of([...values, ...limit, ...theirs], { linear: Boolean(measure.span), span: is_share(measure) ? [0, 1] : [], limit: width < 260 ? 3 : 5 });
+        const levels = values.map(scale.level);
+        // spread over the height, the same every time
+        const dots_of = cell.seeds.map((run, at) => ({ seed: run.seed, m, value: levels[at], at: ((at * 0.618034) % 1) - 0.5, solved: Boolean(cell.goal && run.success) }));
+        const x = (name) => quantity(name, scale.domain, { ...scale.axis, grid: true, labelFlush: true });
+        const y = quantity("at", [-0.9, 0.9], null);
+        const line = (name, list, look) => ({ name, data: { values: list.map((value) => ({ value })) }, mark: { type: "rule", ...look }, encoding: { x: x("value") } });
+        const box = values.length > 3 ? [{ low: middle(levels, 0.25), high: middle(levels, 0.75), at: -0.75, to: 0.75 }] : [];
+        const layer = [
+          { name: `box_${m}`, data: { values: box }, mark: { type: "rect", color: colour("grid") }, encoding: { x: x("low"), x2: { field: "high" }, y, y2: { field: "to" } } },
+          ...(values.length ? break_marks(scale, "x", colour, `strip_${m}`) : []),
+          line(`limit_${m}`, limit.map(scale.level), { strokeWidth: 1.4, strokeDash: [2, 3], color: colour("threshold") }),
+          line(`middle_${m}`, values.length ? [middle(levels, 0.5)] : [], { strokeWidth: 2.5, color: colour("ink") }),
+          { name: `strip_${m}`, data: { values: dots_of }, mark: { type: "point", shape: SHAPES.circle, size: 42, strokeWidth: 0.6, opacity: 0.85, tooltip: { content: "data" } },
+            encoding: { x: x("value"), y, stroke: { value: colour("paper") }, fill: outcome_colour(cell, colour) } },
+          { name: `published_${m}`, data: { values: theirs.map((value) => ({ value: scale.level(value), at: 0 })) }, mark: { type: "point", shape: SHAPES.diamond, size: 80, strokeWidth: 1.5, opacity: 1 },
+            encoding: { x: x("value"), y, fill: { value: "transparent" }, stroke: { value: colour("ink") } } },
+        ].filter(({ data: { values: list } }) => list.length);
+        const told = `median ${number(or_infinite(measure.median))}, MAD ${number(or_infinite(measure.mad))}${theirs.length ? `; published ${theirs.map(number).join(", ")}` : ""}`;
+        return { title: { text: measure.name, subtitle: wrap(cell.runs ? told : "no runs yet", Math.floor(width / 6)) }, width, height: 46, layer };
+      }).filter(({ layer }) => layer.length);
+      return panels.length ? { concat: panels, columns, spacing: gap, resolve: { scale: { x: "independent", y: "independent" } } }
+        : { data: { values: [{}] }, mark: { type: "text", color: colour("soft") }, encoding: { text: { value: "no runs yet" } }, width: 200, height: 40 };
     };
-    const metric_group = make("div", { class: "segments metrics", role: "group", "aria-label": "Error to draw" },
-      Object.keys(METRICS).map((metric) => make("button", { type: "button", "data-metric": metric, onclick: () => { state.metric = metric; refresh(); } }, METRICS[metric].replace(" error", ""))));
+    return new Figure({
+      id: "values", title: "Judged values", level: 3, lead: "At the row that is judged, a dot per run; the box holds the middle half, the bar is the median. MAD: median of the absolute deviations from it.", build, reserve: 220,
+      subtitle: () => [`Of every run of ${cell_name(state.chosen)}, at the row that is judged.`, `${data.title}. ${version}`],
+      keys: (context) => [...(state.chosen.goal ? [{ label: "solved", shape: "circle", colour: context.colour("solved") }, { label: "not solved", shape: "circle", colour: context.colour("failed") }] : []),
+        ...(state.chosen.published.length ? [{ label: "published", shape: "diamond", colour: context.colour("ink"), fill: "#ffffff" }] : [])],
+      describe: () => `Judged values of ${cell_name(state.chosen)}: ${state.chosen.measures.map((measure) => `${measure.name} median ${number(measure.median)}`).join(", ")}.`,
+      tip: (row) => {
+        const run = state.chosen.seeds.find((each) => each.seed === row.seed);
+        return run ? { title: `Seed ${run.seed}`, rows: [[state.chosen.measures[row.m].name, number(or_infinite(run.values[row.m]))], ...(state.chosen.goal ? [["Outcome", outcome_text(run)]] : [])] } : null;
+      },
+    });
+  }
 
-    const runs_title = make("h3", { class: "subhead", id: "runs-title" });
-    const runs_holder = make("div");
-    const fill_runs = () => {
-      const failed = state.chosen.seeds.filter((run) => !run.success);
-      runs_title.textContent = `Failed runs of ${cell_name(state.chosen)}`;
-      if (!failed.length) { runs_holder.replaceChildren(make("p", { class: "intro" }, "Every run of this cell was solved.")); return; }
-      const head = ["Seed", "Reason", "Best iteration", "Validation error", "Test error", "Sparsity error"];
-      runs_holder.replaceChildren(make("div", { class: "box short", role: "region", tabindex: "0", "aria-labelledby": "runs-title" },
-        make("table", { class: "runs" },
-          make("thead", null, make("tr", null, head.map((name, index) => make("th", { scope: "col", class: index === 1 ? null : "n" }, name)))),
-          make("tbody", null, failed.map((run) => make("tr", { "data-seed": run.seed, onpointerenter: () => point_at(run.seed), onpointerleave: () => point_at(null) },
-            make("th", { scope: "row", class: "n" }, run.seed), make("td", { class: "wrap" }, run.failure ?? "no reason recorded"),
-            make("td", { class: "n" }, run.best_step === null || run.best_step === undefined ? none() : count(run.best_step)),
-            ["validation", "test", "sparsity"].map((metric) => make("td", { class: "n" }, run[metric] === null || run[metric] === undefined ? none() : number(run[metric])))))))));
+  function chosen_section() {
+    const curves = has_curves ? curve_figure() : null;
+    const strips = strip_figure();
+    const selects = Object.fromEntries(["operation", "model", "setting"].map((part) => [part, make("select", { id: `choose-${part}`, onchange: () => pick(part) })]));
+    const measure_select = make("select", { id: "choose-measure", onchange: () => { state.measure = measure_select.value; curves.figure.redraw(); } });
+    // The cell with the part that was changed, and as much as possible of the others.
+    const pick = (changed) => {
+      const alike = (cell) => sum(PARTS, (part) => (cell[part] === selects[part].value ? 1 : 0));
+      choose(cells.filter((cell) => cell[changed] === selects[changed].value).sort((a, b) => alike(b) - alike(a))[0], false);
     };
+    const heading = curves ? curves.figure.heading : make("h3", { class: "subhead" });
+    const lead_line = curves ? curves.figure.lead_line : intro();
+    const runs_title = make("h3", { class: "subhead", id: "runs-title" }, "Runs");
+    const runs_holder = make("div");
+    const point_at = (seed) => curves?.point_at(seed);
+    const fill_runs = () => {
+      const cell = state.chosen;
+      const numeric = (value) => make("td", { class: "n" }, value);
+      const text = (value) => make("td", { class: "wrap" }, value || none());
+      const columns = [
+        ["Seed", true, (run) => make("th", { scope: "row", class: "n" }, run.seed)],
+        ...(cell.goal ? [["Solved", false, (run) => make("td", null, run.success ? "yes" : "no")], ["Solved at", true, (run) => numeric(run.solved_at === null ? none() : count(run.solved_at))]] : []),
+        ...(cell.seeds.some((run) => run.failure) ? [["Why not", false, (run) => text(run.failure)]] : []),
+        ...(has_curves ? [["Judged at", true, (run) => numeric(run.judged_at === null ? none() : count(run.judged_at))]] : []),
+        ...cell.measures.map(({ name }, m) => [name, true, (run) => numeric(run.values[m] === null ? "not finite" : number(run.values[m]))]),
+        ...(cell.seeds.some((run) => run.note) ? [["Found", false, (run) => text(run.note)]] : []),
+      ];
+      runs_holder.replaceChildren(...table_box("Runs of the chosen cell", make("table", { class: "runs" },
+        make("thead", null, make("tr", null, columns.map(([name, right]) => make("th", { scope: "col", class: right ? "n" : null }, name)))),
+        make("tbody", null, cell.seeds.map((run) => make("tr", { "data-seed": run.seed, "data-failed": Boolean(cell.goal) && !run.success, onpointerenter: () => point_at(run.seed), onpointerleave: () => point_at(null) },
+          columns.map(([, , show]) => show(run)))))), "short"));
+    };
+    const empty = make("p", { class: "intro", hidden: true }, "This cell has no runs yet.");
     const refresh = () => {
       const cell = state.chosen;
-      fill_selects();
-      for (const button of metric_group.children) button.setAttribute("aria-pressed", String(button.dataset.metric === state.metric));
-      figure.title = `Learning curves: ${cell_name(cell)}`;
-      figure.heading.textContent = cell_name(cell);
-      figure.lead_line.textContent = `${solved_text()}${cell.published?.success ? `; published: ${Math.round(cell.published.success[0] * cell.runs)} of ${cell.runs}` : ""}.${cell.threshold > 0 ? ` Test error must fall below ${number(cell.threshold)}.` : ""}`;
+      for (const [part, select] of Object.entries(selects)) {
+        select.replaceChildren(...names[part].map((name) => option(name, name || "\u2013")));
+        select.value = cell[part];
+      }
+      if (!cell.measures.some((measure) => measure.name === state.measure)) state.measure = cell.goal?.measure ?? cell.measures[0]?.name;
+      measure_select.replaceChildren(...cell.measures.map(({ name }) => option(name, name)));
+      measure_select.value = state.measure;
+      heading.textContent = cell_name(cell);
+      const { goal } = cell;
+      const theirs = published_of(cell, "success").map((figure) => `published: ${percent(figure.value)}`);
+      lead_line.textContent = goal
+        ? `${[solved_words(cell), ...theirs].join("; ")}.${goal.limit === null ? "" : ` Solved: ${goal.measure} ${goal.above ? "above" : "below"} ${exactly(goal.limit)}${has_curves ? ` at the ${goal.best_by ? `row with the smallest ${goal.best_by}` : "last row"}` : ""}.`}`
+        : `${plural(cell.runs, "run", "runs")}; nothing is judged.`;
+      empty.hidden = cell.runs > 0;
+      for (const part of [curves?.figure.element, strips.element, runs_title, runs_holder]) if (part) part.hidden = cell.runs === 0;
       fill_runs();
-      figure.redraw();
+      if (curves) {
+        curves.figure.title = `Learning curves: ${cell_name(cell)}`;
+        curves.figure.redraw();
+      }
+      strips.redraw();
     };
-    const title = make("h2", { id: "curves-title", tabindex: "-1" }, "Learning curves");
-    const element = make("section", { id: "curves", "aria-labelledby": "curves-title" },
-      title,
-      make("p", { class: "intro" }, "A line per seed, blue where the run was solved, orange and dashed where it was not. ",
-        make("span", { class: "controls" }, "Point at a line for its values; a ring marks its best iteration, the one with the lowest validation error.")),
-      make("div", { class: "fields controls" }, field("Operation", operation_select), field("Module", module_select), field("Range", range_select), metric_group),
-      figure.element, runs_title, runs_holder);
-    return { element, refresh, title };
+    const element = section("curves", curves ? "Learning curves" : "A cell and its runs",
+      curves ? intro("A line per run, and their median", judged_cells.length ? ": blue where the run was solved, orange and dashed where it was not. " : ". ",
+        make("span", { class: "controls" }, "Point at a line for its values; a ring marks the row that is judged.")) : null,
+      make("div", { class: "fields controls" }, ["operation", "model", "setting"].filter((part) => names[part].length > 1).map((part) => field(capital(words[part]), selects[part])), curves ? field("Measure", measure_select) : null),
+      empty, curves ? curves.figure.element : [heading, lead_line], strips.element, runs_title, runs_holder);
+    return { element, refresh, title: element.querySelector("h2") };
   }
 
   // ---- kinds of failure ----------------------------------------------------------------------------------------
   function failure_section() {
     const totals = new Map();
-    for (const cell of cells) for (const [kind, runs] of Object.entries(cell.failures ?? {})) totals.set(kind, (totals.get(kind) ?? 0) + runs);
+    for (const cell of cells) for (const [kind, runs] of Object.entries(cell.failures)) totals.set(kind, (totals.get(kind) ?? 0) + runs);
     const kinds = [...totals.keys()].sort((a, b) => totals.get(b) - totals.get(a));
+    if (!kinds.length) return null;
     const kind_name = new Map(kinds.map((kind, index) => [kind, `k${index % 8}`]));
-    const groups = operations.flatMap((operation) => modules_of(operation).map((module) => {
-      const own = cells.filter((cell) => cell.operation === operation && cell.module === module);
-      const runs = sum(own, (cell) => cell.runs);
-      const solved = sum(own, (cell) => cell.successes);
-      return { operation, module, runs, solved, counts: new Map(kinds.map((kind) => [kind, sum(own, (cell) => cell.failures?.[kind] ?? 0)])) };
-    }));
+    // A panel per operation with a bar per model; of many small cells a bar per setting.
+    const part = data.layout === "runs" ? "setting" : "model";
+    const operations = data.layout === "runs" ? [null] : names.operation;
+    const groups = operations.flatMap((operation) => {
+      const own = judged_cells.filter((cell) => operation === null || cell.operation === operation);
+      return names_among(own, part).map((name) => {
+        const mine = own.filter((cell) => cell[part] === name);
+        const runs = sum(mine, (cell) => cell.runs);
+        const solved = sum(mine, (cell) => cell.successes);
+        const counts = kinds.map((kind) => [kind, sum(mine, (cell) => cell.failures[kind] ?? 0), kind_name.get(kind)]);
+        const rest = runs - solved - sum(counts, ([, failed]) => failed);
+        return { operation, name, runs, solved, counts, parts: [...counts, ["not classified", rest, "soft"], ["solved", solved, "rest"]].filter(([, share]) => share > 0) };
+      });
+    });
     const build = (context) => {
       const { colour } = context;
       const columns = Math.min(operations.length, context.width >= 900 ? 4 : context.width >= 560 ? 2 : 1);
       const gap = 26;
-      const label_room = 62;
-      const width = Math.min(520, Math.floor((context.width - 8 - gap * (columns - 1)) / columns) - label_room - 12);
-      const panels = operations.map((operation) => {
-        const shown = groups.filter((group) => group.operation === operation && !state.hidden.has(group.module));
+      const label_room = Math.min(190, largest(groups.map(({ name }) => name.length)) * 6.4 + 14);
+      const width = Math.max(60, Math.min(520, Math.floor((context.width - 8 - gap * (columns - 1)) / columns) - label_room - 12));
+      const panels = operations.map((operation, index) => {
+        const shown = groups.filter((group) => group.operation === operation && !state.hidden.has(group.name));
         const rows = shown.flatMap((group) => {
           let from = 0;
-          const parts = [...kinds.map((kind) => [kind, group.counts.get(kind), kind_name.get(kind)]), ["solved", group.solved, "rest"]];
-          const told = group.solved + [...group.counts.values()].reduce((a, b) => a + b, 0);
-          if (told < group.runs) parts.splice(kinds.length, 0, ["not classified", group.runs - told, "soft"]);
-          return parts.filter(([, runs]) => runs > 0).map(([kind, runs, name]) => {
+          return group.parts.map(([kind, runs, name]) => {
             const start = from;
             from += (100 * runs) / group.runs;
-            return { operation, module: group.module, kind, runs, of: group.runs, start, end: from, colour: colour(name) };
+            return { operation, name: group.name, kind, runs, of: group.runs, start, end: from, colour: colour(name) };
           });
         });
         return {
-          title: { text: operation_name(operation) }, width, height: { step: 24 }, data: { values: rows }, name: `failures_${operations.indexOf(operation)}`,
+          title: { text: operation === null ? "" : operation_name(operation) }, width, height: { step: 24 }, data: { values: rows }, name: `failures_${index}`,
           mark: { type: "bar", stroke: colour("paper"), strokeWidth: 1, tooltip: { content: "data" } },
           encoding: {
-            y: { field: "module", type: "nominal", sort: data.modules, scale: { domain: shown.map((group) => group.module), paddingInner: 0.28 }, axis: { title: null, domain: false, ticks: false, labelColor: colour("ink"), labelFontSize: 11.5, minExtent: label_room, maxExtent: label_room } },
+            y: { field: "name", type: "nominal", scale: { domain: shown.map((group) => group.name), paddingInner: 0.28 }, axis: names_axis(colour, { labelPadding: 4, labelLimit: label_room, minExtent: label_room, maxExtent: label_room }) },
             x: { field: "start", type: "quantitative", scale: { domain: [0, 100], nice: false }, axis: { title: "% of runs", values: [0, 50, 100], grid: false, labelFlush: true, domain: false, ticks: false, titlePadding: 4 } },
-            x2: { field: "end" }, fill: { field: "colour", type: "nominal", scale: null },
+            x2: { field: "end" }, fill: plain("colour"),
           },
         };
       });
       return { concat: panels, columns, spacing: gap, resolve: { scale: { x: "independent", y: "independent" } } };
     };
+    const over = part === "model" ? ` over all ${words.setting}s` : "";
     const figure = new Figure({
-      id: "failures", title: "Kinds of failure by module", level: 3, lead: "Share of the runs over all ranges.", build, reserve: 260,
-      subtitle: () => [`Share of the runs of each module, over all ranges. ${data.title}.`, data.version],
+      id: "failures", title: `Kinds of failure by ${words[part]}`, level: 3, lead: `Share of the runs${over}.`, build, reserve: 260,
+      subtitle: () => [`Share of the runs of each ${words[part]}${over}. ${data.title}.`, version],
       keys: (context) => [...kinds.map((kind) => ({ label: kind, shape: "square", colour: context.colour(kind_name.get(kind)) })), { label: "solved", shape: "square", colour: context.colour("rest") }],
-      describe: () => `Share of runs by kind of failure, for each operation and module. In all: ${kinds.map((kind) => `${kind} ${count(totals.get(kind))}`).join(", ") || "no failures"}.`,
-      tip: (row) => ({ title: `${row.module}, ${operation_name(row.operation).toLowerCase()}`, rows: [[row.kind, `${count(row.runs)} of ${plural(row.of, "run", "runs")} (${percent(row.runs / row.of)})`]] }),
+      describe: () => `Share of runs by kind of failure and ${words[part]}. In all: ${kinds.map((kind) => `${kind} ${count(totals.get(kind))}`).join(", ")}.`,
+      tip: (row) => ({ title: [row.name, row.operation].filter(Boolean).join(", "), rows: [[row.kind, `${count(row.runs)} of ${plural(row.of, "run", "runs")} (${percent(row.runs / row.of)})`]] }),
     });
-    figure.legend.append(...[...kinds.map((kind) => [kind, kind_name.get(kind), count(totals.get(kind))]), ["solved", "rest", count(sum(cells, (cell) => cell.successes))]]
-      .map(([kind, name, runs]) => make("span", { class: "note-key" }, make("i", { class: "swatch", style: `background: var(--${name})` }), `${kind} (${runs})`)));
-    const failed = sum(cells, (cell) => cell.runs - cell.successes);
-    const element = make("section", { id: "failures", "aria-labelledby": "failures-title" },
-      make("h2", { id: "failures-title" }, "Why runs fail"),
-      make("p", { class: "intro" }, failed
-        ? `${plural(failed, "run was", "runs were")} not solved${kinds.length ? `; the most frequent kind is \u201c${kinds[0]}\u201d (${count(totals.get(kinds[0]))})` : ""}.`
-        : "Every run was solved."),
-      figure.element,
-      make("details", { class: "only-screen" }, make("summary", null, "The numbers as a table"),
-        make("div", { class: "box short", role: "region", tabindex: "0", "aria-label": "Kinds of failure" },
-          make("table", null,
-            make("thead", null, make("tr", null, ["Operation", "Module"].map((name) => make("th", { scope: "col" }, name)), [...kinds, "solved", "runs"].map((name) => make("th", { scope: "col", class: "n" }, name)))),
-            make("tbody", null, groups.map((group) => make("tr", null, make("td", null, operation_name(group.operation)), make("th", { scope: "row" }, group.module),
-              kinds.map((kind) => make("td", { class: "n" }, count(group.counts.get(kind)))), make("td", { class: "n" }, count(group.solved)), make("td", { class: "n" }, count(group.runs)))))))));
-    return { element };
+    figure.legend.append(...kinds.map((kind) => note_key(swatch(kind_name.get(kind)), `${kind} (${count(totals.get(kind))})`)), note_key(swatch("rest"), `solved (${count(sum(cells, (cell) => cell.successes))})`));
+    const head = (name, right) => make("th", { scope: "col", class: right ? "n" : null }, name);
+    const table = make("table", null,
+      make("thead", null, make("tr", null, head(capital(words[part])), part === "model" ? head("Operation") : null, [...kinds, "solved", "runs"].map((name) => head(name, true)))),
+      make("tbody", null, groups.map((group) => make("tr", null, make("th", { scope: "row" }, group.name), part === "model" ? make("td", null, group.operation) : null,
+        [...group.counts.map(([, runs]) => runs), group.solved, group.runs].map((runs) => make("td", { class: "n" }, count(runs)))))));
+    const failed = sum(judged_cells, (cell) => cell.runs - cell.successes);
+    return section("failures", "Why runs fail",
+      intro(`${plural(failed, "run was", "runs were")} not solved; the most frequent kind is \u201c${kinds[0]}\u201d (${count(totals.get(kinds[0]))}).`), figure.element,
+      make("details", { class: "only-screen" }, make("summary", null, "The numbers as a table"), table_box("Kinds of failure", table, "short")));
+  }
+
+  // ---- what was published, settings ----------------------------------------------------------------------------
+  function comparison_section() {
+    const { agrees, words: text, remark } = data.comparison;
+    if (!text) return null;
+    const lines = text.trimEnd().split("\n");
+    // sentences follow the table, whose columns are two spaces apart
+    const rows = lines.findLastIndex((line) => line.includes("  ")) + 1;
+    const sentences = lines.slice(rows).filter(Boolean);
+    if (agrees === null) sentences.unshift("Not judged against what was published.");
+    if (remark && !text.includes(remark)) sentences.push(remark);
+    return section("comparison", "Beside what was published",
+      sentences.map((sentence) => intro(capital(sentence))),
+      rows ? make("pre", { class: "tall", tabindex: "0", role: "region", "aria-label": "Comparison with what was published" }, lines.slice(0, rows).join("\n")) : null);
+  }
+
+  // What a value of a recipe says: "sparsity (start 20000, end 35000)".
+  const recipe_words = (value) => {
+    if (Array.isArray(value)) return value.length ? value.map(recipe_words).join("; ") : "none";
+    if (value === null || typeof value !== "object") return String(value);
+    const { kind, ...rest } = value;
+    const told = Object.entries(rest).map(([name, each]) => `${name.replaceAll("_", " ")} ${recipe_words(each)}`).join(", ");
+    return kind === undefined ? told : `${kind}${told ? ` (${told})` : ""}`;
+  };
+  // "NAU add", "NAU sub", "NMU mul" as "NAU add, sub; NMU mul".
+  const gathered = (list) => {
+    const by_model = new Map();
+    for (const name of list) {
+      const model = names.model.filter((each) => name === each || name.startsWith(`${each} `)).sort((a, b) => b.length - a.length)[0] ?? name;
+      by_model.set(model, [...(by_model.get(model) ?? []), name.slice(model.length).trim()]);
+    }
+    return [...by_model].map(([model, operations]) => `${model} ${operations.join(", ")}`.trim()).join("; ");
+  };
+  // What all recipes share is told once, then what each has of its own.
+  function recipe_parts() {
+    const recipes = data.recipes.map(([list, text]) => ({ list, fields: new Map(Object.entries(JSON.parse(text)).map(([name, value]) => [name.replaceAll("_", " "), recipe_words(value)])) }));
+    if (!recipes.length) return null;
+    const is_shared = ([name, value]) => recipes.every(({ fields }) => fields.get(name) === value);
+    const own = (fields) => [...fields].filter((pair) => !is_shared(pair)).map(([name, value]) => make("p", null, `${name}: ${value}`));
+    const table = make("table", { class: "recipes" },
+      make("thead", null, make("tr", null, [capital(words.model), "Recipe"].map((name) => make("th", { scope: "col" }, name)))),
+      make("tbody", null, recipes.map(({ list, fields }) => make("tr", null, make("th", { scope: "row" }, gathered(list)), make("td", null, own(fields))))));
+    return [subhead(recipes.length > 1 ? "Recipes" : "Recipe"), facts([...recipes[0].fields].filter(is_shared)), recipes.length > 1 ? table_box("Recipes", table) : null];
+  }
+
+  function settings_section() {
+    return section("settings", "Settings and how to reproduce",
+      intro(data.settings_text),
+      data.differences.length ? [subhead("Differences from the papers"), listed(data.differences)] : null,
+      subhead("How it was made"), facts(data.facts), recipe_parts(),
+      data.reproduce.length ? [subhead("Reproduce this report"), make("pre", { tabindex: "0" }, make("code", null, data.reproduce.join("\n")))] : null);
   }
 
   // ---- the page ------------------------------------------------------------------------------------------------
-  const when = new Date(data.created);
-  const day = Number.isNaN(when.getTime()) ? data.created
-    : new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" }).format(when);
-  const total_runs = sum(cells, (cell) => cell.runs);
-  const total_solved = sum(cells, (cell) => cell.successes);
-  const compared = cells.filter((cell) => cell.published?.success);
-  const agreeing = compared.filter((cell) => !disagrees(cell)).length;
-  const summary = `${plural(total_runs, "run", "runs")} of ${plural(cells.length, "cell", "cells")}; ${count(total_solved)} solved${total_runs ? ` (${percent(total_solved / total_runs)})` : ""}${compared.length ? `; the success rate agrees with the published one, within 95\u202f% intervals, in ${agreeing === compared.length ? (compared.length === 1 ? "that cell" : `all ${count(compared.length)}`) : `${count(agreeing)} of ${count(compared.length)}`}${agreeing === compared.length && compared.length === 1 ? "" : " cells"}` : ""}.`;
-  const interval_note = data.intervals === "paper"
-    ? "Intervals are computed as the paper computes them."
+  const day = day_of(data.created);
+  const total = sum(cells, (cell) => cell.runs);
+  const solved = sum(judged_cells, (cell) => cell.successes);
+  const summary = `${[
+    total ? `${plural(total, "run", "runs")} of ${plural(cells.length, "cell", "cells")}` : `No runs yet of ${plural(cells.length, "cell", "cells")}`,
+    judged_cells.length && total ? `${count(solved)} solved (${percent(solved / sum(judged_cells, (cell) => cell.runs))})` : "",
+    data.comparison.agrees === null ? "" : data.comparison.agrees ? "it agrees with what was published" : "it does not agree with what was published",
+    data.missing ? `${plural(data.missing, "run is", "runs are")} still missing` : "",
+  ].filter(Boolean).join("; ")}.`;
+  const interval_note = !is_grid ? "" : data.intervals === "paper" ? "Intervals are computed as the paper computes them."
     : "Intervals cover 95\u202f%: Wilson\u2019s for the success rate, a gamma distribution\u2019s for the iteration solved at, a beta distribution\u2019s for the sparsity error.";
 
-  // Settings are texts, or objects of texts, which are told in one line.
-  const settings = Object.entries(data.settings ?? {});
-  const composed = (value) => typeof value === "object" && value !== null;
-  const tell_setting = (value) => (!composed(value) ? String(value)
-    : Array.isArray(value) ? value.map(tell_setting).join(", ") : Object.entries(value).map(([name, each]) => `${name.replaceAll("_", " ")}: ${tell_setting(each)}`).join("; "));
-  const fact = ([name, value]) => [make("dt", null, name), make("dd", null, tell_setting(value))];
-
-  const figures = operations.map(operation_figure);
-  const table = cell_table();
-  const curves = curve_section();
+  const overview = is_grid ? grid_section() : data.layout === "runs" && judged_cells.length ? pooled_section() : cells_section();
+  const table = table_section();
+  const chosen = chosen_section();
   const failures = failure_section();
-
-  const apply = () => {
-    for (const figure of figures) figure.fill_legend();
-    nalm.redraw_all();
-  };
+  const comparison = comparison_section();
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
   function choose(cell, go) {
     state.chosen = cell;
     hide_tip();
     table.mark_chosen();
-    curves.refresh();
+    chosen.refresh();
     if (go) {
-      curves.title.focus({ preventScroll: true });
-      document.getElementById("curves").scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "start" });
+      chosen.title.focus({ preventScroll: true });
+      chosen.element.scrollIntoView({ behavior: calm.matches ? "auto" : "smooth", block: "start" });
     }
   }
 
-  const published_toggle = make("label", { class: "toggle" },
+  const published_toggle = () => make("label", { class: "toggle" },
     make("input", { type: "checkbox", id: "toggle-published", checked: state.published, onchange: (event) => { state.published = event.target.checked; apply(); } }), "Published values");
-  const links = [...operations.map((operation) => [`figure-${operation}`, operation_name(operation)]), ["table", "Table"], ["curves", "Curves"], ["failures", "Failures"], ["settings", "Settings"]];
-  document.getElementById("page").append(
+  const links = [
+    ...(is_grid ? names.operation.map((operation) => [`figure-${operation}`, operation_name(operation)]) : [["overview", "Overview"]]), ["table", "Table"],
+    ["curves", has_curves ? "Curves" : "Runs"], ...(is_grid ? [] : [["figure-values", "Values"]]), ...(failures ? [["failures", "Failures"]] : []), ...(comparison ? [["comparison", "Published"]] : []), ["settings", "Settings"],
+  ];
+  const page = document.getElementById("page");
+  page.classList.add("report");
+  page.append(
     make("header", { class: "masthead" },
-      make("p", { class: "kicker" }, `${data.command} \u00b7 ${day}`),
+      make("p", { class: "kicker" }, `${data.command || `nalm bench --task ${data.task}`} \u00b7 ${day}`),
       make("h1", null, data.title),
       make("p", { class: "summary", id: "summary" }, summary),
-      make("p", { class: "standfirst" }, `What counts as solved: ${data.criterion}. ${interval_note}`)),
-    make("div", { class: "bar" },
-      make("nav", { "aria-label": "Parts of the report" }, make("ul", null, links.map(([id, name]) => make("li", null, make("a", { href: `#${id}` }, name))))),
-      make("div", { class: "options" }, any_published ? published_toggle : null, nalm.theme_switch())),
-    make("main", { id: "content" },
-      make("section", { id: "operations", "aria-labelledby": "operations-title" },
-        make("h2", { id: "operations-title" }, operations.length === 1 ? "How often, how fast, how exactly" : "How often, how fast, how exactly, by operation"),
-        make("p", { class: "intro" }, "Marks stand over the range the inputs are drawn from; lines are 95\u202f% intervals. ",
-          make("span", { class: "controls" }, "Click a module to hide or show it, a mark to see its learning curves.")),
-        figures.map((figure) => figure.element)),
-      table.element, curves.element, failures.element,
-      make("section", { id: "settings", "aria-labelledby": "settings-title" },
-        make("h2", { id: "settings-title" }, "Settings and how to reproduce"),
-        make("dl", { class: "facts" },
-          [["Version", data.version], ["Made", Number.isNaN(when.getTime()) ? data.created : `${day}, ${when.toISOString().slice(11, 16)} UTC`], ["Command", data.command],
-            ["Solved means", data.criterion], ["Intervals", data.intervals], ...settings.filter(([, value]) => !composed(value))].map(fact)),
-        settings.some(([, value]) => composed(value))
-          ? make("details", null, make("summary", null, "All settings"), make("dl", { class: "facts" }, settings.filter(([, value]) => composed(value)).map(fact))) : null,
-        (data.reproduce ?? []).length ? [make("h3", { class: "subhead" }, "Reproduce this report"), make("pre", { tabindex: "0" }, make("code", null, data.reproduce.join("\n")))] : null)),
-    nalm.footer(`${data.version}. Made with ${data.command}, ${day}.`));
+      data.changes.length ? make("p", { class: "warning", id: "changes" }, make("strong", null, "Not the task\u2019s own settings: "), data.changes.join(" "), any_published ? ". What was published was measured with other settings." : ".") : null,
+      make("p", { class: "standfirst" }, data.source),
+      make("p", { class: "standfirst" }, `Preset ${data.preset}. What is measured: ${data.measures.map(({ name }) => name).join(", ")}. ${judged_cells.length ? `Solved: ${data.goal}.` : "Nothing is judged."} ${interval_note}`)),
+    make("div", { class: "bar" }, nalm.navigation(links), make("div", { class: "options" }, is_grid && any_published ? published_toggle() : null, nalm.theme_switch())),
+    make("main", { id: "content" }, overview, table.element, chosen.element, failures, comparison, settings_section()),
+    nalm.footer(`${version}. Made with ${data.command || "nalm bench"}, ${day}.`));
 
   // Begin with a cell that shows both outcomes, if there is one.
-  const telling = [...cells].sort((a, b) => Math.abs(a.successes / a.runs - 0.5) - Math.abs(b.successes / b.runs - 0.5))[0];
-  if (telling) choose(telling, false);
+  const evenness = (cell) => (!cell.runs ? 3 : !cell.goal ? 2 : Math.abs(cell.successes / cell.runs - 0.5));
+  choose([...cells].sort((a, b) => evenness(a) - evenness(b))[0], false);
   nalm.start();
 })();

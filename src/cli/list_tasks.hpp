@@ -1,0 +1,14 @@
+// What `nalm list` says about tasks.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "experiment/task.hpp"
+
+namespace nalm::cli {
+
+void print_tasks();  // all of them, in a few lines each
+void print_task(const Task& task);
+nlohmann::ordered_json to_json(const Task& task);
+
+}  // namespace nalm::cli

@@ -1,0 +1,265 @@
+#include "experiment/store_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <system_error>
+
+namespace nalm {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int format_version = 2;  // 1 had a schema for the single module task and another one for the others
+
+constexpr const char* about_table =
+    "CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;";
+
+Error explain_error(sqlite3* db, int code, std::string_view where) {
+  switch (code & 0xff) {
+    case SQLITE_FULL:
+      return {
+          fmt::format("the disk is full, so {} could not be written; what was stored before is safe. Make room and "
+                      "go on with --resume.",
+                      where)};
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_CANTOPEN:
+      return {fmt::format("{} cannot be written to ({}); check its permissions or choose another folder with --out.",
+                          where, sqlite3_errstr(code))};
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT:
+      return {fmt::format("{} is damaged or is not a run store ({}).", where, sqlite3_errstr(code))};
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return {fmt::format("{} is in use by another program; try again when it has finished.", where)};
+    default:
+      return {fmt::format("{}: {} ({}).", where, db ? sqlite3_errmsg(db) : "no memory", sqlite3_errstr(code))};
+  }
+}
+
+}  // namespace
+
+// ---- statements ----------------------------------------------------------------------------------------------------
+
+Result<Statement> Statement::prepare(sqlite3* db, std::string_view sql) {
+  Statement result;
+  sqlite3_stmt* raw = nullptr;
+  const int code = sqlite3_prepare_v2(db, sql.data(), static_cast<int>(sql.size()), &raw, nullptr);
+  if (code != SQLITE_OK) return explain_error(db, code, sqlite3_db_filename(db, "main"));
+  result.statement_.reset(raw);
+  return result;
+}
+
+void Statement::bind(int k, std::string_view text) {
+  note(sqlite3_bind_text(get(), k + 1, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT));
+}
+
+void Statement::bind_bytes(int k, const void* values, std::size_t size) {
+  // A null pointer would be a null, and not an empty list.
+  note(sqlite3_bind_blob(get(), k + 1, size ? values : "", static_cast<int>(size), SQLITE_TRANSIENT));
+}
+
+std::string Statement::text(int k) const {
+  const unsigned char* value = sqlite3_column_text(get(), k);
+  return value ? reinterpret_cast<const char*>(value) : "";
+}
+
+double Statement::real(int k) const {
+  return sqlite3_column_type(get(), k) == SQLITE_NULL ? std::numeric_limits<double>::quiet_NaN()
+                                                      : sqlite3_column_double(get(), k);
+}
+
+void Statement::copy_bytes(int k, void* values, std::size_t size) const {
+  if (size > 0) std::memcpy(values, sqlite3_column_blob(get(), k), size);
+}
+
+// ---- the lock ------------------------------------------------------------------------------------------------------
+
+StoreFile::Lock::~Lock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Result<StoreFile::Lock> StoreFile::Lock::take(const std::string& folder) {
+  const std::string path = folder + "/lock";
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor < 0) {
+    return Error{
+        fmt::format("{} cannot be written to ({}); choose another folder with --out.", folder, std::strerror(errno))};
+  }
+  Lock lock(descriptor);
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    return Error{
+        fmt::format("another nalm is writing to {}; wait for it, or choose another folder with --out.", folder)};
+  }
+  return lock;
+}
+
+Status StoreFile::lock() {
+  Result<Lock> lock = Lock::take(folder_);
+  if (!lock) return lock.error();
+  lock_ = std::move(*lock);
+  return Done{};
+}
+
+// ---- the file ------------------------------------------------------------------------------------------------------
+
+Status StoreFile::open(int flags) {
+  sqlite3* raw = nullptr;
+  const int code = sqlite3_open_v2(path().c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX, nullptr);
+  db_.reset(raw);
+  if (code != SQLITE_OK) return explain_error(raw, code, path());
+  sqlite3_busy_timeout(raw, 10000);
+  // A store may come from somebody else: what SQLite advises for files that are not trusted.
+  sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, 256 * 1024 * 1024);
+  if (Status done = execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON"); !done) return done;
+  return Done{};
+}
+
+// A view could be endless, and a trigger could do anything; a store has neither.
+Status StoreFile::check_schema() const {
+  Result<Statement> query = Statement::prepare(
+      db(), "SELECT count(*) FROM sqlite_schema WHERE type IN ('view', 'trigger') OR sql LIKE 'CREATE VIRTUAL%'");
+  if (!query) return query.error();
+  if (const int code = query->step(); code != SQLITE_ROW) return error(code);
+  if (query->number(0) > 0) return wrong_content("it has views or triggers, which no store of nalm has.");
+  return Done{};
+}
+
+// Checks that the file is a store of a format that this program knows.
+Status StoreFile::check_format() const {
+  if (Status good = check_schema(); !good) return good;
+  const Result<std::string> format = about("format");
+  if (!format) return Error{fmt::format("{} is not a run store of nalm: {}", path(), format.error().message)};
+  if (*format == std::to_string(format_version)) return Done{};
+  const Result<std::string> version = about("version");
+  return Error{fmt::format("{} has format {}, and this program knows {}; use version {} of nalm, which wrote it.",
+                           path(), *format, format_version, version ? *version : "?")};
+}
+
+// Reads every page, so that no hours of work are added to a file that is broken.
+Status StoreFile::check_whole() const {
+  Result<Statement> query = Statement::prepare(db(), "PRAGMA quick_check(1)");
+  if (!query) return query.error();
+  if (const int code = query->step(); code != SQLITE_ROW) return error(code);
+  if (query->text(0) != "ok") return wrong_content(fmt::format("it is damaged ({}).", query->text(0)));
+  return Done{};
+}
+
+Status StoreFile::execute(const char* sql) const {
+  const int code = sqlite3_exec(db(), sql, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) return error(code);
+  return Done{};
+}
+
+Error StoreFile::error(int code) const { return explain_error(db(), code, path()); }
+Error StoreFile::wrong_content(std::string_view message) const { return {fmt::format("{}: {}", path(), message)}; }
+
+Result<StoreFile> StoreFile::create(const std::string& folder, const char* tables, const Entries& about) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (std::error_code ignored; error && !fs::is_directory(folder, ignored)) {
+    return Error{
+        fmt::format("the folder {} cannot be made ({}); choose another one with --out.", folder, error.message())};
+  }
+  StoreFile file(folder);
+  if (Status locked = file.lock(); !locked) return locked.error();
+  // A file without tables is what is left when the program was killed in its first moment.
+  if (fs::exists(file.path(), error) && fs::file_size(file.path(), error) > 0) {
+    return Error{
+        fmt::format("{0} already holds results; go on with \"nalm bench --resume {0}\", or choose another "
+                    "folder with --out.",
+                    folder)};
+  }
+  if (Status opened = file.open(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE); !opened) return opened.error();
+  if (Status done = file.execute("PRAGMA synchronous = FULL"); !done) return done.error();
+  const Status made = file.transaction([&]() -> Status {
+    if (Status done = file.execute(about_table); !done) return done;
+    if (Status done = file.execute(tables); !done) return done;
+    if (Status done = file.set_about("format", std::to_string(format_version)); !done) return done;
+    for (const auto& [name, value] : about)
+      if (Status done = file.set_about(name, value); !done) return done;
+    return Done{};
+  });
+  if (!made) return made.error();
+  return file;
+}
+
+Result<StoreFile> StoreFile::resume(const std::string& folder) {
+  StoreFile file(folder);
+  if (std::error_code error; !fs::exists(file.path(), error)) {
+    return Error{fmt::format("{} holds no results to go on with (there is no {}); start with \"nalm bench --out {}\".",
+                             folder, file_name, folder)};
+  }
+  if (Status locked = file.lock(); !locked) return locked.error();
+  if (std::error_code error; fs::file_size(file.path(), error) == 0) {
+    return Error{fmt::format("{} was left before anything was stored in it; start again with \"nalm bench --out {}\".",
+                             folder, folder)};
+  }
+  if (Status opened = file.open(SQLITE_OPEN_READWRITE); !opened) return opened.error();
+  if (Status done = file.execute("PRAGMA synchronous = FULL"); !done) return done.error();
+  if (Status done = file.check_format(); !done) return done.error();
+  if (Status done = file.check_whole(); !done) return done.error();
+  return file;
+}
+
+Result<StoreFile> StoreFile::read(const std::string& folder) {
+  StoreFile file(folder);
+  if (std::error_code error; !fs::exists(file.path(), error)) {
+    return Error{fmt::format("{} holds no results (there is no {}); make some with \"nalm bench --out {}\".", folder,
+                             file_name, folder)};
+  }
+  // A program that was killed while it wrote leaves a journal; only a writer may roll it back.
+  if (Status opened = file.open(SQLITE_OPEN_READWRITE); !opened) return opened.error();
+  if (Status done = file.check_format(); !done) return done.error();
+  return file;
+}
+
+// ---- what it says about itself -------------------------------------------------------------------------------------
+
+Result<std::string> StoreFile::about(std::string_view name) const {
+  Result<Statement> query = Statement::prepare(db(), "SELECT value FROM about WHERE name = ?");
+  if (!query) return query.error();
+  query->bind(0, name);
+  const int code = query->step();
+  if (code == SQLITE_DONE) return Error{fmt::format("it has no entry \"{}\".", name)};
+  if (code != SQLITE_ROW) return error(code);
+  return query->text(0);
+}
+
+Status StoreFile::about(std::initializer_list<std::pair<std::string_view, std::string*>> entries) const {
+  for (const auto& [name, value] : entries) {
+    Result<std::string> text = about(name);
+    if (!text) return wrong_content(text.error().message);
+    *value = std::move(*text);
+  }
+  return Done{};
+}
+
+double StoreFile::about_number(std::string_view name) const {
+  const Result<std::string> text = about(name);
+  return text ? std::strtod(text->c_str(), nullptr) : 0.0;
+}
+
+Status StoreFile::set_about(std::string_view name, std::string_view value) const {
+  Result<Statement> insert =
+      Statement::prepare(db(), "INSERT INTO about VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value");
+  if (!insert) return insert.error();
+  insert->bind(0, name);
+  insert->bind(1, value);
+  return run(*insert);
+}
+
+Status StoreFile::add_to_about(std::string_view name, double value) const {
+  return set_about(name, fmt::format("{}", about_number(name) + value));
+}
+
+}  // namespace nalm

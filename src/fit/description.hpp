@@ -1,0 +1,23 @@
+// Description length: what the choice between formulas minimises.
+#pragma once
+
+#include "fit/form.hpp"
+
+namespace nalm::fitting {
+
+// An error below this share of the target's size is rounding, not information.
+inline constexpr double rounding_level = 1e-10;
+
+// How many nats it takes to tell somebody the errors of so many rows. mse is in units of the target's size.
+double length_of_errors(double mse, std::size_t rows);
+
+// The errors, and the formula. The smaller the better. A formula with one more term must pay for the term with smaller
+// errors; this is what keeps noise out of formulas.
+double description_length(const Form& form, double mse, std::size_t rows);
+
+// How much worse than another the errors are: twice the logarithm of the ratio of likelihoods.
+double rise_of_errors(double mse, double before, std::size_t rows);
+// A rise that chance alone would give once in 2,000 times.
+inline constexpr double largest_rise = 12;
+
+}  // namespace nalm::fitting

@@ -1,0 +1,138 @@
+#include "fit/starts/factors.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/threads.hpp"
+#include "fit/starts/products.hpp"
+
+namespace nalm::fitting {
+
+namespace {
+
+constexpr std::size_t entries_beside_factors = 400, rows_for_factors = 96;
+constexpr double similar_scales = 300;  // columns that are added to each other have the same unit
+
+// Powers of columns that are nearly whole in a fit of one product to the target: those factors are there.
+PowerList certain_powers(const Data& data, const std::vector<std::size_t>& rows) {
+  const numeric::Vector found = powers_of_one_product(data, rows);
+  PowerList powers(data.inputs, 0.0);
+  for (std::size_t i = 0; i < data.inputs; ++i) {
+    const double whole = std::round(found[i]);
+    if (std::fabs(found[i] - whole) < 0.15 && std::fabs(whole) <= 6) powers[i] = whole;
+  }
+  return powers;
+}
+
+double value_of(const InnerSum& sum, const double* columns) {
+  double total = 0;
+  for (const Term& term : sum.terms) {
+    double product = term.coefficient.value;
+    for (std::size_t i = 0; i < term.powers.size(); ++i) {
+      if (term.powers[i] != 0) product *= std::pow(columns[i], term.powers[i]);
+    }
+    total += product;
+  }
+  return total;
+}
+
+// x_i + s*x_j, their squares, three columns, and columns with 1; in the units of the data.
+std::vector<InnerSum> simple_sums(const Data& data) {
+  std::vector<InnerSum> result;
+  const std::size_t I = data.inputs;
+  const auto term = [&](double factor, std::size_t i, double power) {
+    return Term{{factor, true}, power_of_column(I, i, power)};
+  };
+  const auto alike = [&](double a, double b) { return a / b < similar_scales && a / b > 1 / similar_scales; };
+  const std::vector<double>& scale = data.x_scale;
+  for (std::size_t i = 0; i < I; ++i) {
+    for (const double power : {1.0, 2.0}) {
+      for (const double sign : {1.0, -1.0}) {
+        for (std::size_t j = i + 1; j < I; ++j) {
+          if (alike(scale[i], scale[j])) result.push_back({{term(1, i, power), term(sign, j, power)}});
+        }
+        if (alike(scale[i], 1)) result.push_back({{term(1, i, power), term(sign, i, 0)}});
+      }
+    }
+    for (std::size_t j = i + 1; j < I; ++j) {
+      for (std::size_t k = j + 1; k < I && I <= 10; ++k) {
+        if (alike(scale[i], scale[j]) && alike(scale[j], scale[k])) {
+          result.push_back({{term(1, i, 1), term(1, j, 1), term(1, k, 1)}});
+        }
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+FactorPicker::FactorPicker(const Data& data, const std::vector<std::size_t>& rows, Powers allowed)
+    : dictionary_(data,
+                  {rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(std::min(rows.size(), rows_for_factors))},
+                  allowed, entries_beside_factors) {
+  std::vector<PowerList> products = {PowerList(data.inputs, 0.0)};
+  if (const PowerList certain = certain_powers(data, rows); !is_constant(certain)) products.push_back(certain);
+  std::vector<double> powers = {1, -1};
+  if (allowed != Powers::Integer) powers.insert(powers.end(), {0.5, -0.5});
+  add(data, rows, products.back(), {{{{1, true}, PowerList(data.inputs, 0.0)}}}, 1);
+  for (const InnerSum& sum : simple_sums(data)) {
+    for (const double power : powers) {
+      for (const PowerList& product : products) add(data, rows, product, sum, power);
+    }
+  }
+}
+
+// Nothing if the factor has no value on a row, or is 0 there.
+void FactorPicker::add(const Data& data, const std::vector<std::size_t>& rows, const PowerList& product, InnerSum sum,
+                       double power) {
+  std::vector<double> values(dictionary_.rows());
+  double largest = 0;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    values[k] = value_of(sum, data.row(rows[k]));
+    largest = std::max(largest, std::fabs(values[k]));
+  }
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    values[k] = std::pow(values[k] / largest, power);
+    for (std::size_t i = 0; i < data.inputs; ++i) {
+      if (product[i] != 0) values[k] *= std::pow(data.row(rows[k])[i] / data.x_scale[i], product[i]);
+    }
+    if (!std::isfinite(values[k]) || values[k] == 0) return;
+  }
+  for (Term& term : sum.terms) {
+    term.coefficient.value /= largest;
+    for (std::size_t i = 0; i < data.inputs; ++i) {
+      term.coefficient.value *= std::pow(data.x_scale[i], term.powers[i]);
+    }
+  }
+  factors_.push_back({product, std::move(sum), power, std::move(values)});
+}
+
+void FactorPicker::rank_factors(int count, double target_power, int threads) {
+  // Of many products only the factor that needs no search is tried: the product that is certain.
+  const std::size_t tried = count > 3 ? std::min<std::size_t>(1, factors_.size()) : factors_.size();
+  std::vector<double> left(tried, 1.0);
+  parallel_for(static_cast<int>(tried), threads, [&](int f) {
+    const std::vector<double>& values = factors_[static_cast<std::size_t>(f)].values;
+    for (std::size_t k = 0; k < dictionary_.rows() && target_power != 1; ++k) {
+      if (!(dictionary_.target()[k] / values[k] > 0)) return;  // no power of it is a sum
+    }
+    Xoshiro random(1);
+    left[static_cast<std::size_t>(f)] =
+        fitting::pick(dictionary_, goal_for(dictionary_, target_power, values), count, false, count > 3, random)
+            .unexplained;
+  });
+  ranking_[{count, target_power}] = ranked(left);
+}
+
+FactorPicker::Factored FactorPicker::pick(int count, double target_power, bool chance, Xoshiro& random) const {
+  const std::vector<std::size_t>& ranking = ranking_.at({count, target_power});
+  if (ranking.empty()) return {{}, nullptr};
+  const Factor& factor = factors_[draw(ranking, chance, random)];
+  const bool other = chance && random.unit() < 0.5;
+  const bool whole = count > 3 || (chance && random.unit() < 0.5);
+  const Goal goal = goal_for(dictionary_, target_power, factor.values);
+  return {fitting::pick(dictionary_, goal, count, other, whole, random), &factor};
+}
+
+}  // namespace nalm::fitting

@@ -1,0 +1,130 @@
+#include "fit/starts/products.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace nalm::fitting {
+
+using namespace numeric;
+
+Vector powers_of_one_product(const Data& data, const std::vector<std::size_t>& rows) {
+  Matrix A(rows.size(), data.inputs + 1);
+  Vector b(rows.size(), 0.0);
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const double* x = data.row(rows[k]);
+    const double y = std::fabs(data.y[rows[k]] / data.y_scale);
+    if (y == 0 || std::any_of(x, x + data.inputs, [](double value) { return value == 0; })) continue;
+    for (std::size_t i = 0; i < data.inputs; ++i) A(k, i) = y * std::log(std::fabs(x[i] / data.x_scale[i]));
+    A(k, data.inputs) = y;
+    b[k] = y * std::log(y);
+  }
+  return least_squares(A, b);
+}
+
+namespace {
+
+// Orthogonal matching pursuit. For every entry it keeps its product with the residual, and the square of what is left
+// of it after taking away what the picked entries span; one pass over the dictionary per pick keeps both up to date.
+class Pursuit {
+ public:
+  Pursuit(const Dictionary& dictionary, const Goal& goal)
+      : d_(dictionary), goal_(goal), whole_(d_.size()), left_(d_.size()), weighted_(d_.rows()) {
+    Vector entry(d_.rows());
+    for (std::size_t j = 0; j < d_.size(); ++j) {
+      fill(j, entry);
+      whole_[j] = dot(entry, entry);
+    }
+    for (std::size_t k = 0; k < d_.rows(); ++k) weighted_[k] = goal.target[k] * goal.weights[k];
+    size_ = dot(weighted_, weighted_);
+  }
+
+  // Starts afresh with the constant and these entries.
+  void reset(const std::vector<std::size_t>& entries) {
+    left_ = whole_;
+    residual_ = weighted_;
+    basis_.clear();
+    products_ = products_with(residual_);
+    span(goal_.weights);
+    for (const std::size_t j : entries) add(j);
+  }
+
+  void add(std::size_t j) {
+    Vector entry(d_.rows());
+    fill(j, entry);
+    span(std::move(entry));
+  }
+
+  double unexplained() const { return size_ > 0 ? dot(residual_, residual_) / size_ : 0; }
+
+  double gain(std::size_t j) const {
+    if (!(left_[j] > 1e-9 * whole_[j])) return 0;
+    return products_[j] * products_[j] / left_[j];
+  }
+
+ private:
+  // Weighted values of an entry.
+  void fill(std::size_t j, Vector& out) const {
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] = d_.values(j)[k] * goal_.weights[k];
+  }
+
+  // Of v with every entry.
+  Vector products_with(Vector v) const {
+    for (std::size_t k = 0; k < v.size(); ++k) v[k] *= goal_.weights[k];
+    Vector products(d_.size());
+    for (std::size_t j = 0; j < d_.size(); ++j) products[j] = dot(d_.values(j), v.data(), d_.rows());
+    return products;
+  }
+
+  void span(Vector v) {
+    const Vector* direction = basis_.add(std::move(v));
+    if (!direction) return;
+    const double along = dot(*direction, residual_);
+    take_away(residual_, *direction);
+    const Vector shares = products_with(*direction);
+    for (std::size_t j = 0; j < d_.size(); ++j) {
+      left_[j] -= shares[j] * shares[j];
+      products_[j] -= shares[j] * along;
+    }
+  }
+
+  const Dictionary& d_;
+  const Goal& goal_;
+  Vector whole_, left_, products_;
+  Vector weighted_, residual_;
+  Basis basis_;
+  double size_ = 0;
+};
+
+}  // namespace
+
+Picked pick(const Dictionary& dictionary, const Goal& goal, int count, bool chance, bool whole, Xoshiro& random) {
+  Pursuit pursuit(dictionary, goal);
+  const std::size_t entries = dictionary.size();
+  const auto gain = [&](std::size_t j) { return whole && !dictionary.is_whole(j) ? -1 : pursuit.gain(j); };
+  Picked picked;
+  std::vector<std::size_t>& taken = picked.plain;
+  pursuit.reset({});
+  for (int k = 0; k < count; ++k) {
+    // The first is picked from many: once one is right, the others follow.
+    const std::size_t among = !chance ? 1 : k == 0 ? 40 : 2;
+    taken.push_back(choose(entries, gain, taken, among, &random));
+    pursuit.add(taken.back());
+  }
+  // Each in turn is given up for the best in its place, until nothing changes.
+  for (int pass = 0; pass < 3 && count > 1 && pursuit.unexplained() > 1e-18; ++pass) {
+    const std::vector<std::size_t> before = taken;
+    for (std::size_t k = 0; k < taken.size(); ++k) {
+      std::vector<std::size_t> others = taken;
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(k));
+      pursuit.reset(others);
+      taken[k] = choose(entries, gain, others, 1, nullptr);
+      pursuit.add(taken[k]);
+    }
+    if (taken == before) break;
+  }
+  picked.unexplained = pursuit.unexplained();
+  find_factors(picked, dictionary, goal);
+  return picked;
+}
+
+}  // namespace nalm::fitting

@@ -1,0 +1,17 @@
+// Starts for sums of products: products that explain the target well together, picked greedily from the dictionary,
+// with some chance in it so that every restart starts elsewhere.
+#pragma once
+
+#include "fit/starts/dictionary.hpp"
+
+namespace nalm::fitting {
+
+// Powers of the columns, and the logarithm of a factor, of the one product that is closest to the target, by least
+// squares on logarithms in scaled units; small targets count little, as their errors are large there.
+numeric::Vector powers_of_one_product(const Data& data, const std::vector<std::size_t>& rows);
+
+// So many entries and a constant. Without chance: the best every time. whole: only whole powers, of which fewer look
+// alike.
+Picked pick(const Dictionary& dictionary, const Goal& goal, int count, bool chance, bool whole, Xoshiro& random);
+
+}  // namespace nalm::fitting

@@ -1,0 +1,60 @@
+// What a module's header must have, checked where its kernels are defined, so that a mistake in it is one sentence.
+#pragma once
+
+#include <concepts>
+
+#include "modules/whole_forward.hpp"
+#include "nalm/expression.hpp"
+#include "nalm/module.hpp"
+
+namespace nalm {
+
+template <class M>
+concept HasFunctions = requires(const LayerShape& s, const double* in, double* out, Readout& readout) {
+  M::weights(s, in, out);
+  M::forward(s, in, in, in, out, out);
+  M::backward(s, in, in, in, in, in, in, out, out, out);
+  M::pull_back(s, in, in, in, out);
+  { M::ideal(readout, 0) } -> std::convertible_to<Expression>;
+};
+template <class M>
+concept HasPromisedFunctions = requires(const LayerShape& s, const double* in, double* out) {
+  requires !HasPrepare<M> || requires { M::prepare(s, in, out); };
+  requires !HasTrainingForm<M> || requires { M::train_forward(s, in, in, in, in, out, out); };
+};
+
+constexpr bool is_complete(const ModuleInfo& m) {
+  for (std::string_view text : {m.name, m.title, m.citation, m.formula, m.learned, m.unusual_inputs})
+    if (text.empty()) return false;
+  return !m.differences.empty() && !m.parameters.empty() && !m.weights.empty() && m.recipe != nullptr;
+}
+constexpr bool names_differ(const auto& table) {
+  for (std::size_t i = 0; i < table.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (table[i].name == table[j].name) return false;
+  return true;
+}
+constexpr bool divisors_follow_weights(const ModuleInfo& m) {
+  for (std::size_t k = 0; k < m.weights.size(); ++k)
+    if (m.weights[k].role == Role::Divisor && (k == 0 || m.weights[k - 1].role != Role::Weight)) return false;
+  return true;
+}
+
+template <class M>
+consteval bool check_header() {
+  static_assert(
+      HasFunctions<M>,
+      "The header lacks a function, or has it with other arguments: the note below says how it is called, and "
+      "skeleton.hpp shows each of them.");
+  static_assert(
+      HasPromisedFunctions<M>,
+      "The header's info has `prepared` without a function prepare, or `training_form` without train_forward.");
+  static_assert(is_complete(M::info), "A text, a table or the recipe is missing in the header's info.");
+  static_assert(names_differ(M::info.parameters) && names_differ(M::info.weights),
+                "Two arrays in a table of the header have the same name.");
+  static_assert(divisors_follow_weights(M::info),
+                "An array with the role Divisor must follow the Weight it belongs to.");
+  return HasFunctions<M> && HasPromisedFunctions<M>;
+}
+
+}  // namespace nalm

@@ -1,0 +1,103 @@
+#include "numeric/linear_algebra.hpp"
+
+#include <cmath>
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+#include <Eigen/QR>
+
+namespace nalm::numeric {
+
+namespace {
+
+using Dense = Eigen::MatrixXd;
+using View = Eigen::Map<const Dense>;
+using VectorView = Eigen::Map<const Eigen::VectorXd>;
+
+View view(const Matrix& m) {
+  return {m.values.data(), static_cast<Eigen::Index>(m.rows), static_cast<Eigen::Index>(m.columns)};
+}
+VectorView view(const Vector& v) { return {v.data(), static_cast<Eigen::Index>(v.size())}; }
+Vector plain(const Eigen::VectorXd& v) { return {v.data(), v.data() + v.size()}; }
+
+}  // namespace
+
+double dot(const double* a, const double* b, std::size_t n) {
+  double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+  std::size_t k = 0;
+  for (; k + 4 <= n; k += 4) {
+    s0 += a[k] * b[k], s1 += a[k + 1] * b[k + 1], s2 += a[k + 2] * b[k + 2], s3 += a[k + 3] * b[k + 3];
+  }
+  for (; k < n; ++k) s0 += a[k] * b[k];
+  return (s0 + s1) + (s2 + s3);
+}
+
+bool all_finite(std::span<const double> values) {
+  for (const double value : values) {
+    if (!std::isfinite(value)) return false;
+  }
+  return true;
+}
+
+void take_away(Vector& v, const Vector& q) {
+  const double along = dot(q, v);
+  for (std::size_t k = 0; k < v.size(); ++k) v[k] -= along * q[k];
+}
+
+Vector residuals(const Matrix& A, const Vector& b, const Vector& x) {
+  Vector rest = b;
+  for (std::size_t c = 0; c < A.columns; ++c) {
+    for (std::size_t r = 0; r < A.rows; ++r) rest[r] -= x[c] * A(r, c);
+  }
+  return rest;
+}
+
+Vector normalise_columns(Matrix& A) {
+  Vector lengths(A.columns, 1.0);
+  for (std::size_t c = 0; c < A.columns; ++c) {
+    const double length = std::sqrt(dot(A.column(c), A.column(c), A.rows));
+    if (!(length > 0)) continue;
+    lengths[c] = length;
+    for (std::size_t r = 0; r < A.rows; ++r) A(r, c) /= length;
+  }
+  return lengths;
+}
+
+const Vector* Basis::add(Vector v) {
+  const double before = dot(v, v);
+  for (int pass = 0; pass < 2; ++pass) {  // once more for what rounding left
+    for (const Vector& q : vectors_) take_away(v, q);
+  }
+  const double length = std::sqrt(dot(v, v));
+  if (!(length * length > 1e-14 * before)) return nullptr;
+  for (double& x : v) x /= length;
+  vectors_.push_back(std::move(v));
+  return &vectors_.back();
+}
+
+Vector least_squares(const Matrix& A, const Vector& b) {
+  const Eigen::ColPivHouseholderQR<Dense> qr(view(A));
+  return plain(qr.solve(view(b)));
+}
+
+Vector damped_least_squares(const Matrix& A, const Vector& b, double damping) {
+  Dense normal = view(A).transpose() * view(A);
+  normal.diagonal().array() += damping;
+  return plain(normal.ldlt().solve(view(A).transpose() * view(b)));
+}
+
+Vector uncertainties(const Matrix& A) {
+  const Dense normal = view(A).transpose() * view(A);
+  const Dense inverse = normal.ldlt().solve(Dense::Identity(normal.rows(), normal.cols()));
+  return plain(inverse.diagonal());
+}
+
+std::optional<SmallestRatio> smallest_ratio(const Matrix& A, const Matrix& B) {
+  const Eigen::GeneralizedSelfAdjointEigenSolver<Dense> solver(view(A), view(B));
+  if (solver.info() != Eigen::Success) return std::nullopt;
+  SmallestRatio result{solver.eigenvalues()(0), plain(solver.eigenvectors().col(0))};
+  if (!all_finite(result.x)) return std::nullopt;
+  return result;
+}
+
+}  // namespace nalm::numeric

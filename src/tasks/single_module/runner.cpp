@@ -1,0 +1,565 @@
+#include "tasks/single_module/runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <new>
+#include <set>
+#include <utility>
+
+#include "base/memory.hpp"
+#include "base/threads.hpp"
+#include "tasks/single_module/lane_stream.hpp"
+#include "tasks/single_module/problem.hpp"
+#include "train/bundle.hpp"
+
+namespace nalm {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// iNALU looks at a validation error that is renewed this often, however often errors are logged.
+constexpr long renew_every = 1000;
+constexpr int evaluation_rows = 10000;
+// Rows that are evaluated for all pairs before the next ones: inputs and targets stay in the second-level cache.
+constexpr int evaluation_tile = 500;
+// Batches drawn ahead, in bytes: they stay in the second-level cache while every bundle trains on them.
+constexpr std::size_t ahead = 256 * 1024;
+// Bundles times pairs that advance together. More would hardly draw less, and an interruption loses what is in flight.
+constexpr std::size_t together = 32;
+// Nor do more bundles advance together than fit into this, in bytes, or into half of a thread's share of the memory.
+constexpr double task_memory = 256e6;
+
+// A seed on a range: what decides the data of a run.
+struct Place {
+  TaskRange range;
+  std::uint32_t seed = 0;
+};
+
+// Finds cells by what decides them. All cells of a pair have the same recipe.
+class Cells {
+ public:
+  explicit Cells(const std::vector<Cell>& cells) : cells_(cells) {
+    for (std::size_t c = 0; c < cells.size(); ++c) positions_[key(problem_of(cells[c]).pair, cells[c].setting)] = c;
+  }
+  std::size_t position(const Pair& pair, const TaskRange& range) const {
+    return positions_.at(key(pair, name_of(range.train)));
+  }
+  const Cell& of(const Pair& pair) const { return cells_[positions_.lower_bound(key(pair, ""))->second]; }
+  int inputs() const { return problem_of(cells_.front()).inputs; }
+  long log_every() const { return cells_.front().log_every; }
+
+ private:
+  using Key = std::tuple<const ModuleInfo*, Operation, std::string>;
+  static Key key(const Pair& pair, std::string range) { return {pair.module, pair.operation, std::move(range)}; }
+  const std::vector<Cell>& cells_;
+  std::map<Key, std::size_t> positions_;
+};
+
+// Where the time went, summed over threads.
+struct Timings {
+  double data = 0;        // batches drawn
+  double evaluation = 0;  // validation and test errors
+  double training = 0;
+};
+
+// Places in lanes, bundle by bundle, and the pairs that train on their data. All of them advance together, so that
+// uniform numbers are drawn once for all bundles with the same seeds.
+struct Work {
+  std::vector<std::vector<Place>> bundles;
+  std::vector<Pair> pairs;
+
+  std::size_t place_count() const {
+    std::size_t count = 0;
+    for (const std::vector<Place>& places : bundles) count += places.size();
+    return count;
+  }
+};
+
+bool looks_at_validation(const Recipe& recipe) {
+  return recipe.training.reinitialise || recipe.training.restarts ||
+         std::ranges::any_of(recipe.layers.front().regularisers,
+                             [](const Regulariser& r) { return r.kind == Regulariser::Kind::Saturate; });
+}
+
+// What networks compute from their inputs alone (ModuleInfo::prepared), computed once for all that share it.
+class Prepared {
+ public:
+  // Room for so many values, in lane layout, of everything that these networks prepare.
+  void reserve(std::span<Bundle<float>* const> bundles, std::size_t values) {
+    for (Bundle<float>* bundle : bundles) {
+      const Network<float>& network = bundle->network();
+      const std::string_view name = network.spec(0).module->prepared;
+      if (network.has_prepared() && !find(name)) entries_.push_back({name, &network, AlignedVector<float>(values)});
+    }
+  }
+  void compute(const float* x, int samples) {
+    for (Entry& entry : entries_) entry.network->prepare(x, entry.values.data(), samples);
+  }
+  // Null where a network prepares nothing.
+  const float* of(const Network<float>& network, std::size_t first_value) const {
+    const Entry* entry = network.has_prepared() ? find(network.spec(0).module->prepared) : nullptr;
+    return entry ? entry->values.data() + first_value : nullptr;
+  }
+
+ private:
+  struct Entry {
+    std::string_view name;
+    const Network<float>* network;
+    AlignedVector<float> values;
+  };
+  const Entry* find(std::string_view name) const {
+    for (const Entry& entry : entries_)
+      if (entry.name == name) return &entry;
+    return nullptr;
+  }
+  std::vector<Entry> entries_;
+};
+
+// Ten thousand rows in lane layout. The stream's seed is the same for all runs.
+class EvaluationSet {
+ public:
+  EvaluationSet(std::uint32_t stream_seed, const std::vector<Place>& places, bool test, int inputs,
+                const std::vector<Operation>& operations, std::span<Bundle<float>* const> bundles)
+      : rows_(rows_of(places, test, inputs)) {
+    lanes_ = places.size();
+    inputs_ = static_cast<std::size_t>(inputs);
+    x_.resize(evaluation_rows * inputs_ * lanes_);
+    for (const Operation operation : operations) {
+      t(operation).resize(evaluation_rows * lanes_);
+      // Lanes with the same range and operands, and that is most of them, have the same rows.
+      std::string drawn;
+      Samples samples;
+      for (std::size_t l = 0; l < lanes_; ++l) {
+        if (rows_[l] != drawn) {
+          NumpyStream stream(stream_seed);
+          samples = draw(stream, test ? places[l].range.test : places[l].range.train, operation, inputs,
+                         OperandPlace(places[l].seed, inputs).first_operand, evaluation_rows);
+          drawn = rows_[l];
+        }
+        if (operation == operations.front())
+          for (std::size_t k = 0; k < samples.x.size(); ++k) x_[k * lanes_ + l] = samples.x[k];
+        for (std::size_t k = 0; k < samples.t.size(); ++k) t(operation)[k * lanes_ + l] = samples.t[k];
+      }
+    }
+    prepared_.reserve(bundles, x_.size());
+    prepared_.compute(x_.data(), evaluation_rows);
+  }
+
+  // What decides the rows of each lane: range and operands.
+  static std::vector<std::string> rows_of(const std::vector<Place>& places, bool test, int inputs) {
+    std::vector<std::string> names;
+    for (const Place& place : places)
+      names.push_back(name_of(test ? place.range.test : place.range.train) + " " +
+                      std::to_string(OperandPlace(place.seed, inputs).first_operand));
+    return names;
+  }
+  const std::vector<std::string>& rows() const { return rows_; }
+
+  const float* inputs(int row) const { return x_.data() + first_value(row); }
+  const float* prepared(const Network<float>& network, int row) const {
+    return prepared_.of(network, first_value(row));
+  }
+  const float* targets(Operation operation, int row) const {
+    return t_[static_cast<std::size_t>(operation)].data() + static_cast<std::size_t>(row) * lanes_;
+  }
+
+ private:
+  AlignedVector<float>& t(Operation operation) { return t_[static_cast<std::size_t>(operation)]; }
+  std::size_t first_value(int row) const { return static_cast<std::size_t>(row) * inputs_ * lanes_; }
+
+  std::vector<std::string> rows_;
+  std::size_t lanes_ = 0, inputs_ = 0;
+  AlignedVector<float> x_;
+  std::array<AlignedVector<float>, all_operations.size()> t_;
+  Prepared prepared_;
+};
+
+// One pair in training, in one bundle.
+struct Training {
+  Pair pair;
+  long iterations;
+  Bundle<float> bundle;
+  std::vector<RunRecord> records;  // per lane
+  bool looks_at_validation;
+  double seconds = 0;
+  std::vector<double> validation, test;  // sums of squared errors, per lane, then their means
+};
+
+// All pairs in training on the data of the same places.
+struct PlacesInTraining {
+  std::vector<Place> places;  // one per lane; those beyond runs repeat the last, and their results are dropped
+  std::size_t runs;           // of each pair
+  LaneStream batches;
+  std::vector<Training> trainings;
+  std::shared_ptr<const EvaluationSet> validation, test;
+};
+
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// Trains one piece of work from start to end.
+class WorkRun {
+ public:
+  WorkRun(const Cells& cells, const Work& work, const simd::Target& target, const ExecutorSettings& settings)
+      : cells_(cells),
+        inputs_(cells.inputs()),
+        log_every_(cells.log_every()),
+        lanes_(static_cast<std::size_t>(target.float_lanes)),
+        work_(work),
+        settings_(settings),
+        streams_(target) {
+    for (const Pair& pair : work.pairs) {
+      if (std::find(operations_.begin(), operations_.end(), pair.operation) == operations_.end())
+        operations_.push_back(pair.operation);
+    }
+    for (const std::vector<Place>& places : work.bundles) add(places, target);
+    const std::size_t rows = static_cast<std::size_t>(batch_) * lanes_, inputs = static_cast<std::size_t>(inputs_);
+    const std::size_t drawn = static_cast<std::size_t>(batch_) * inputs * streams_.columns() * sizeof(double);
+    const std::size_t read = rows * (inputs + operations_.size()) * sizeof(float);
+    chunk_ = std::max(1L, static_cast<long>(ahead / std::max(drawn, read)));
+    x_.resize(static_cast<std::size_t>(chunk_) * inputs * rows);
+    prepared_.reserve(bundles_of(places_.front()), x_.size());
+    for (const Operation operation : operations_)
+      t_[static_cast<std::size_t>(operation)].resize(static_cast<std::size_t>(chunk_) * rows);
+  }
+
+  // progressed(iterations x runs) is called now and then; false from it ends the training.
+  template <class F>
+  bool train(F progressed) {
+    LaneStream::Targets targets{};
+    for (const Operation operation : operations_)
+      targets[static_cast<std::size_t>(operation)] = t_[static_cast<std::size_t>(operation)].data();
+    for (long e = 0; e <= last_;) {
+      for (PlacesInTraining& places : places_) evaluate(places, e);
+      // Until the next evaluation, or as far as batches are drawn ahead.
+      long count = std::min({chunk_, next_multiple(e, log_every_) - e, next_multiple(e, renew_every) - e});
+      for (const Training& training : places_.front().trainings) {
+        if (training.iterations >= e) count = std::min(count, std::max(1L, training.iterations - e));
+      }
+      const int samples = static_cast<int>(count) * batch_;
+      Clock::time_point start = Clock::now();
+      const auto lap = [&] {
+        const Clock::time_point now = Clock::now();
+        return std::chrono::duration<double>(now - std::exchange(start, now)).count();
+      };
+      streams_.draw(samples * inputs_);
+      double steps = 0;
+      for (PlacesInTraining& places : places_) {
+        places.batches.read(streams_, samples, x_.data(), targets);
+        timings_.data += lap();
+        prepared_.compute(x_.data(), samples);
+        timings_.training += lap();
+        for (Training& training : places.trainings) {
+          const long own = std::min(count, training.iterations + 1 - e);
+          step(training, own);
+          const double seconds = lap();
+          training.seconds += seconds;
+          timings_.training += seconds;
+          if (own > 0) steps += static_cast<double>(own) * static_cast<double>(places.runs);
+        }
+      }
+      e += count;
+      if (!progressed(steps)) return false;
+    }
+    return true;
+  }
+
+  FinishedRuns finish() {
+    FinishedRuns finished;
+    for (PlacesInTraining& places : places_) {
+      for (Training& training : places.trainings) {
+        for (std::size_t l = 0; l < places.runs; ++l) {
+          finished.runs.push_back({id_of(places, training, l), std::move(training.records[l]),
+                                   training.seconds / static_cast<double>(places.runs)});
+        }
+      }
+    }
+    finished.timings = {{"data_seconds", timings_.data},
+                        {"evaluation_seconds", timings_.evaluation},
+                        {"training_seconds", timings_.training}};
+    return finished;
+  }
+
+ private:
+  static std::vector<Bundle<float>*> bundles_of(PlacesInTraining& places) {
+    std::vector<Bundle<float>*> bundles;
+    for (Training& training : places.trainings) bundles.push_back(&training.bundle);
+    return bundles;
+  }
+
+  void add(const std::vector<Place>& real, const simd::Target& target) {
+    std::vector<Place> places = real;
+    places.resize(lanes_, real.back());
+    std::vector<Training> trainings;
+    for (const Pair& pair : work_.pairs) {
+      const Cell& cell = cells_.of(pair);
+      trainings.push_back({pair, cell.iterations(), Bundle<float>(cell.stack, cell.recipe, target),
+                           std::vector<RunRecord>(real.size()), nalm::looks_at_validation(cell.recipe), 0,
+                           std::vector<double>(lanes_), std::vector<double>(lanes_)});
+      for (std::size_t l = 0; l < lanes_; ++l) {
+        // The reference draws start values twice; the second draw counts.
+        const auto stream = std::make_shared<TorchStream>(places[l].seed);
+        trainings.back().bundle.start(static_cast<int>(l), stream);
+        trainings.back().bundle.start(static_cast<int>(l), stream);
+      }
+      last_ = std::max(last_, cell.iterations());
+      batch_ = cell.recipe.training.batch;
+    }
+    const Clock::time_point start = Clock::now();
+    std::vector<LaneStream::Lane> lanes;
+    for (const Place& place : places) lanes.push_back({place.seed, place.range.train});
+    places_.push_back({std::move(places), real.size(), LaneStream(target, streams_, lanes, inputs_),
+                       std::move(trainings), nullptr, nullptr});
+    places_.back().validation = evaluation_set(&PlacesInTraining::validation, validation_seed, false);
+    places_.back().test = evaluation_set(&PlacesInTraining::test, test_seed, true);
+    timings_.data += since(start);
+  }
+
+  // Of the places that were added last, shared with earlier ones of the same rows.
+  using SharedSet = std::shared_ptr<const EvaluationSet>;
+  SharedSet evaluation_set(SharedSet PlacesInTraining::*set, std::uint32_t stream_seed, bool test) {
+    PlacesInTraining& last = places_.back();
+    const std::vector<std::string> rows = EvaluationSet::rows_of(last.places, test, inputs_);
+    for (const PlacesInTraining& places : places_)
+      if (places.*set && (places.*set)->rows() == rows) return places.*set;
+    return std::make_shared<EvaluationSet>(stream_seed, last.places, test, inputs_, operations_, bundles_of(last));
+  }
+
+  // So many iterations on the batches that were read last.
+  void step(Training& training, long count) {
+    const std::size_t rows = static_cast<std::size_t>(batch_) * lanes_;
+    const float* t = t_[static_cast<std::size_t>(training.pair.operation)].data();
+    for (long k = 0; k < count; ++k) {
+      const std::size_t first = static_cast<std::size_t>(k * inputs_) * rows;
+      training.bundle.step(x_.data() + first, t + static_cast<std::size_t>(k) * rows, batch_,
+                           prepared_.of(training.bundle.network(), first));
+    }
+  }
+
+  RunId id_of(const PlacesInTraining& places, const Training& training, std::size_t lane) const {
+    const Place& place = places.places[lane];
+    return {cells_.position(training.pair, place.range), place.seed};
+  }
+
+  static long next_multiple(long e, long of) { return (e / of + 1) * of; }
+
+  // Logs errors, and renews the validation error where a recipe looks at it, with the parameters before this
+  // iteration's update.
+  void evaluate(PlacesInTraining& places, long e) {
+    std::vector<Training*> validated, logged;
+    for (Training& training : places.trainings) {
+      const long last = training.iterations;
+      const bool log = e <= last && (e % log_every_ == 0 || e == last);
+      if (log) logged.push_back(&training);
+      if (log || (training.looks_at_validation && e % renew_every == 0 && e <= last)) validated.push_back(&training);
+    }
+    if (validated.empty()) return;
+    const Clock::time_point start = Clock::now();
+    for (Training* training : validated) training->bundle.network().update_weights();
+    mean_squared_errors(*places.validation, validated, &Training::validation);
+    mean_squared_errors(*places.test, logged, &Training::test);
+    for (Training* training : validated) {
+      if (e % renew_every != 0) continue;
+      for (std::size_t l = 0; l < lanes_; ++l)
+        training->bundle.set_validation_error(static_cast<int>(l), static_cast<float>(training->validation[l]));
+    }
+    for (Training* training : logged) {
+      for (std::size_t l = 0; l < places.runs; ++l) {
+        RunRecord& record = training->records[l];
+        const int lane = static_cast<int>(l);
+        record.steps.push_back(e);
+        // Rounded to float, as the reference logs them.
+        record.values.push_back({static_cast<double>(static_cast<float>(training->validation[l])),
+                                 static_cast<double>(static_cast<float>(training->test[l])),
+                                 training->bundle.network().sparsity_error(lane)});
+        record.parameters.push_back(training->bundle.network().parameters(lane, 0));
+        if (settings_.logged) settings_.logged(id_of(places, *training, l), record);
+      }
+    }
+    timings_.evaluation += since(start);
+  }
+
+  void mean_squared_errors(const EvaluationSet& set, const std::vector<Training*>& trainings,
+                           std::vector<double> Training::*result) {
+    std::vector<double> sums(lanes_);
+    for (Training* training : trainings) std::fill((training->*result).begin(), (training->*result).end(), 0.0);
+    for (int row = 0; row < evaluation_rows; row += evaluation_tile) {
+      for (Training* training : trainings) {
+        Network<float>& network = training->bundle.network();
+        network.squared_error(set.inputs(row), set.targets(training->pair.operation, row), evaluation_tile, sums,
+                              set.prepared(network, row));
+        for (std::size_t l = 0; l < lanes_; ++l) (training->*result)[l] += sums[l];
+      }
+    }
+    for (Training* training : trainings)
+      for (double& value : training->*result) value /= evaluation_rows;
+  }
+
+  const Cells& cells_;
+  int inputs_, batch_ = 128;
+  long log_every_, last_ = 0, chunk_ = 1;
+  std::size_t lanes_;
+  const Work& work_;
+  const ExecutorSettings& settings_;
+  SeedStreams streams_;
+  std::vector<Operation> operations_;
+  std::vector<PlacesInTraining> places_;
+  AlignedVector<float> x_;
+  std::array<AlignedVector<float>, all_operations.size()> t_;
+  Prepared prepared_;
+  Timings timings_;
+};
+
+// The bytes that one bundle of places with these pairs keeps from start to end, not counting what it shares.
+double bundle_memory(const Cells& cells, const std::vector<Pair>& pairs, std::size_t lanes) {
+  const double inputs = cells.inputs();
+  std::set<std::string_view> prepared;
+  std::set<Operation> operations;
+  double series = 0;
+  for (const Pair& pair : pairs) {
+    if (!pair.module->prepared.empty()) prepared.insert(pair.module->prepared);
+    operations.insert(pair.operation);
+    const double rows = static_cast<double>(cells.of(pair).iterations() / cells.log_every() + 2);
+    const int parameters = parameter_count(*pair.module, default_shape(*pair.module, cells.inputs(), 1));
+    series += rows * (sizeof(long) + 2 * sizeof(std::vector<double>) + sizeof(double) * (3.0 + parameters));
+  }
+  const double values = inputs * static_cast<double>(1 + prepared.size()) + static_cast<double>(operations.size());
+  return static_cast<double>(lanes) * (2.0 * evaluation_rows * values * sizeof(float) + series);
+}
+
+// Those of a whole task: its bundles, and the rows of an evaluation set while they are drawn.
+double memory_of(const Cells& cells, const Work& work, std::size_t lanes) {
+  const double drawn = static_cast<double>(cells.inputs()) * evaluation_rows * (2 * sizeof(double) + sizeof(float));
+  return static_cast<double>(work.bundles.size()) * bundle_memory(cells, work.pairs, lanes) + drawn;
+}
+
+// The same places, but as many seeds as there are lanes on all ranges before the next seeds: most bundles then share
+// their uniform numbers with other bundles, and have one range.
+std::vector<Place> by_seeds(std::vector<Place> places, std::size_t lanes) {
+  std::map<std::uint32_t, std::size_t> order;
+  for (const Place& place : places) order.emplace(place.seed, order.size());
+  std::stable_sort(places.begin(), places.end(),
+                   [&](const Place& a, const Place& b) { return order.at(a.seed) / lanes < order.at(b.seed) / lanes; });
+  return places;
+}
+
+// Places with the same pairs left to do fill lanes together. What does not divide evenly among the threads is split by
+// pairs, so that no thread waits long for another.
+std::vector<Work> divide(const Cells& lookup, const std::vector<Cell>& cells, const std::vector<RunId>& runs,
+                         std::size_t lanes, std::size_t threads) {
+  struct Group {
+    std::vector<Pair> pairs;
+    std::vector<Place> places;
+  };
+  std::vector<Group> groups;
+  for (std::size_t k = 0; k < runs.size();) {
+    const Place place{problem_of(cells[runs[k].cell]).range, runs[k].seed};
+    const std::string& range = cells[runs[k].cell].setting;
+    std::vector<Pair> pairs;
+    for (; k < runs.size() && runs[k].seed == place.seed && cells[runs[k].cell].setting == range; ++k)
+      pairs.push_back(problem_of(cells[runs[k].cell]).pair);
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.pairs == pairs; });
+    if (group == groups.end()) group = groups.insert(groups.end(), Group{pairs, {}});
+    group->places.push_back(place);
+  }
+  std::vector<Work> all;
+  const auto up = [](std::size_t n, std::size_t by) { return (n + by - 1) / by; };
+  for (const Group& group : groups) {
+    const std::vector<Place> places = by_seeds(group.places, lanes);
+    const std::size_t bundles = up(places.size(), lanes);
+    const double room = std::min(task_memory, largest_memory() / (2.0 * static_cast<double>(threads)));
+    const std::size_t fitting = static_cast<std::size_t>(room / bundle_memory(lookup, group.pairs, lanes));
+    const std::size_t most =
+        std::clamp<std::size_t>(std::min(fitting, together / group.pairs.size()), 1, up(bundles, threads));
+    const std::size_t count = up(bundles, most);
+    for (std::size_t k = 0; k < count; ++k) {
+      Work& work = all.emplace_back(Work{{}, group.pairs});
+      for (std::size_t bundle = bundles * k / count; bundle < bundles * (k + 1) / count; ++bundle) {
+        const auto first = places.begin() + static_cast<std::ptrdiff_t>(bundle * lanes);
+        const std::size_t size = std::min(lanes, places.size() - bundle * lanes);
+        work.bundles.emplace_back(first, first + static_cast<std::ptrdiff_t>(size));
+      }
+    }
+  }
+  const std::size_t whole = all.size() / threads * threads;
+  std::vector<Work> result(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(whole));
+  for (std::size_t k = whole; k < all.size(); ++k) {
+    std::vector<Work> parts(std::min(threads, all[k].pairs.size()), Work{all[k].bundles, {}});
+    for (std::size_t p = 0; p < all[k].pairs.size(); ++p) parts[p % parts.size()].pairs.push_back(all[k].pairs[p]);
+    result.insert(result.end(), parts.begin(), parts.end());
+  }
+  return result;
+}
+
+// Runs of one place stand together: by range, then seed, then pair.
+std::vector<RunId> by_place(const std::vector<Cell>& cells, std::vector<RunId> runs) {
+  std::map<std::string, std::size_t> ranges;
+  std::map<std::uint32_t, std::size_t> seeds;
+  for (const Cell& cell : cells) ranges.emplace(cell.setting, ranges.size());
+  for (const RunId& run : runs) seeds.emplace(run.seed, seeds.size());
+  const auto key = [&](const RunId& run) {
+    return std::tuple(ranges.at(cells[run.cell].setting), seeds.at(run.seed), run.cell);
+  };
+  std::sort(runs.begin(), runs.end(), [&](const RunId& a, const RunId& b) { return key(a) < key(b); });
+  return runs;
+}
+
+}  // namespace
+
+Status train_single_modules(const std::vector<Cell>& cells, const std::vector<RunId>& runs,
+                            const ExecutorSettings& settings) {
+  if (runs.empty()) return Done{};
+  const Result<const simd::Target*> target = simd::choose_target();
+  if (!target) return target.error();
+  const int threads = settings.threads > 0 ? settings.threads : processor_count();
+  const Cells lookup(cells);
+  const std::size_t lanes = static_cast<std::size_t>((*target)->float_lanes);
+  const std::vector<Work> all = divide(lookup, cells, by_place(cells, runs), lanes, static_cast<std::size_t>(threads));
+  double needed = 0;
+  for (const Work& work : all) needed = std::max(needed, memory_of(lookup, work, lanes));
+  const std::size_t at_once = std::min(static_cast<std::size_t>(threads), all.size());
+  needed *= static_cast<double>(at_once);
+  if (const double there_is = largest_memory(); needed > there_is) {
+    return Error{fmt::format(
+        "training with {} inputs on {} needs about {:.3g} GB of memory, and there are {:.3g} GB; use fewer inputs, "
+        "fewer "
+        "threads, fewer modules at a time, or log less often.",
+        lookup.inputs(), at_once == 1 ? "1 thread" : fmt::format("{} threads", at_once), needed / 1e9, there_is / 1e9)};
+  }
+  double total = 0;
+  for (const RunId& run : runs) total += static_cast<double>(cells[run.cell].iterations() + 1);
+  std::atomic<double> done = 0;
+  std::atomic<bool> ended = false;
+  std::mutex mutex;
+  Status status = Done{};
+  const auto progressed = [&](double steps) {
+    const double now = done.fetch_add(steps, std::memory_order_relaxed) + steps;
+    if (settings.progress) settings.progress->store(now / total, std::memory_order_relaxed);
+    return !ended && !(settings.stop && *settings.stop);
+  };
+  parallel_for(static_cast<int>(all.size()), threads, [&](int k) {
+    if (!progressed(0)) return;
+    // Under the lock: nobody stores anything after the first error.
+    const auto end_if_failed = [&](Status stored) {
+      if (stored || ended) return;
+      status = std::move(stored);
+      ended = true;
+    };
+    try {
+      WorkRun work(lookup, all[static_cast<std::size_t>(k)], **target, settings);
+      if (!work.train(progressed)) return;
+      const FinishedRuns finished = work.finish();
+      const std::lock_guard lock(mutex);
+      if (!ended) end_if_failed(settings.finished(finished));
+    } catch (const std::bad_alloc&) {
+      const std::lock_guard lock(mutex);
+      end_if_failed(Error{"out of memory; use fewer threads or fewer inputs."});
+    }
+  });
+  return status;
+}
+
+}  // namespace nalm
