@@ -24,7 +24,7 @@ holds "$(reason)" "npm was not there"
 [[ -f $place/binary/left-out ]] || fail "nothing says that the library was left out"
 
 pretend_npm 'echo "npm error code SELF_SIGNED_CERT_IN_CHAIN
-npm error request to https://registry.npmjs.org/vega failed, reason: self-signed certificate in certificate chain
+npm error request to https://packages.example.org/vega failed, reason: self-signed certificate in certificate chain
 npm error network If you are behind a proxy, ...
 npm error A complete log of this run can be found in: /root/.npm/_logs/x.log" >&2; exit 1'
 holds "$(configure "$place/bin")" "npm could not fetch it (self-signed certificate in certificate chain)"
