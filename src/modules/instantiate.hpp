@@ -112,11 +112,14 @@ struct Kernels {
 
   static void learn(const LayerShape& s, const S* p, const S* w, const S* x, const S* prepared, const S* noise,
                     const S* t, double scale, const Loss* loss, S* step, S* dp, S* dw, int samples) {
-    const Batch batch{lanes(x), ready(prepared, x), lanes(M::info.takes_noise ? noise : x), lanes(t)};
+    Batch batch{lanes(x), ready(prepared, x), lanes(M::info.takes_noise ? noise : x), lanes(t)};
     // Other losses than the squared error are a call, and a call in the fast loop would cost it its registers.
     if constexpr (has_fixed) {
       if (is_fixed(s) && !loss) {
-        return learn_fixed<2, 1>(s, lanes(p), lanes(w), batch, scale, lanes(dp), lanes(dw), samples);
+        const int blocks = samples / block;
+        learn_blocks<2, 1>(s, lanes(p), lanes(w), batch, scale, lanes(dp), lanes(dw), blocks);
+        samples -= blocks * block;
+        batch = batch.from(blocks * block, s.inputs, s.outputs);
       }
     }
     learn_any(s, lanes(p), lanes(w), batch, scale, loss, lanes(step), lanes(dp), lanes(dw), samples);
@@ -135,26 +138,18 @@ struct Kernels {
     }
   }
 
+  // A block of samples at a time, each with a sum of its own; the sums are added up at the end.
   template <int I, int O>
-  NALM_FLATTEN static void learn_fixed(const LayerShape& any, const T* p, const T* w, const Batch& batch, double scale,
-                                       T* dp, T* dw, int samples) {
-    const int blocks = samples / block, done = blocks * block;
-    learn_blocks<I, O, block>(any, p, w, batch, scale, dp, dw, blocks);
-    learn_blocks<I, O, 1>(any, p, w, batch.from(done, I, O), scale, dp, dw, samples - done);
-  }
-
-  // N samples at a time, each with a sum of its own; the sums are added up at the end.
-  template <int I, int O, int N>
-  static void learn_blocks(const LayerShape& any, const T* p, const T* w, Batch batch, double scale, T* dp, T* dw,
-                           int blocks) {
-    using B = Lanes<S, N>;
+  NALM_FLATTEN static void learn_blocks(const LayerShape& any, const T* p, const T* w, Batch batch, double scale, T* dp,
+                                        T* dw, int blocks) {
+    using B = Lanes<S, block>;
     constexpr int P = fixed_count<I, O>(M::parameters), W = fixed_count<I, O>(M::weights_info), K = fixed_steps<I, O>();
     const FixedShape<I, O> s{any.options};
     B local_p[P], local_w[W], local_dp[P], local_dw[W];
     for (int k = 0; k < P; ++k) local_p[k] = B::same(p[k]), local_dp[k] = B(0.0);
     for (int k = 0; k < W; ++k) local_w[k] = B::same(w[k]), local_dw[k] = B(0.0);
     const B factor(scale);
-    for (int k = 0; k < blocks; ++k, batch = batch.from(N, I, O)) {
+    for (int k = 0; k < blocks; ++k, batch = batch.from(block, I, O)) {
       B sample[I], noise[I], y[O], dy[O], step[K];
       for (int i = 0; i < I; ++i) sample[i] = B::gather(batch.x + i, I);
       if constexpr (M::info.takes_noise) {
@@ -173,13 +168,15 @@ struct Kernels {
 
   static void squared_error(const LayerShape& s, const S* p, const S* w, const S* x, const S* prepared, const S* t,
                             S* y, S* step, double* sums, int samples) {
+    int k = 0;
     if constexpr (has_fixed) {
       if (is_fixed(s)) {
-        return squared_error_fixed<2, 1>(s, lanes(p), lanes(w), lanes(x), ready(prepared, x), lanes(t), sums, samples);
+        k = samples / block * block;
+        error_blocks<2, 1>(s, lanes(p), lanes(w), lanes(x), ready(prepared, x), lanes(t), sums, samples / block);
       }
     }
     DoubleSums<1> sum;
-    for (int k = 0; k < samples; ++k) {
+    for (; k < samples; ++k) {
       take_prepared(lanes(prepared), k, s.inputs, lanes(step));
       M::forward(s, lanes(p), lanes(w), lanes(x) + k * s.inputs, lanes(y), lanes(step));
       for (int o = 0; o < s.outputs; ++o) sum.add_square(lanes(y)[o] - lanes(t)[k * s.outputs + o]);
@@ -188,24 +185,16 @@ struct Kernels {
   }
 
   template <int I, int O>
-  NALM_FLATTEN static void squared_error_fixed(const LayerShape& any, const T* p, const T* w, const T* x,
-                                               const T* prepared, const T* t, double* sums, int samples) {
-    const int blocks = samples / block, done = blocks * block;
-    error_blocks<I, O, block>(any, p, w, x, prepared, t, sums, blocks);
-    error_blocks<I, O, 1>(any, p, w, x + done * I, prepared + done * I, t + done * O, sums, samples - done);
-  }
-
-  template <int I, int O, int N>
-  static void error_blocks(const LayerShape& any, const T* p, const T* w, const T* x, const T* prepared, const T* t,
-                           double* sums, int blocks) {
-    using B = Lanes<S, N>;
+  NALM_FLATTEN static void error_blocks(const LayerShape& any, const T* p, const T* w, const T* x, const T* prepared,
+                                        const T* t, double* sums, int blocks) {
+    using B = Lanes<S, block>;
     constexpr int P = fixed_count<I, O>(M::parameters), W = fixed_count<I, O>(M::weights_info), K = fixed_steps<I, O>();
     const FixedShape<I, O> s{any.options};
     B local_p[P], local_w[W];
     for (int k = 0; k < P; ++k) local_p[k] = B::same(p[k]);
     for (int k = 0; k < W; ++k) local_w[k] = B::same(w[k]);
-    DoubleSums<N> sum;
-    for (int k = 0; k < blocks; ++k, x += N * I, prepared += N * I, t += N * O) {
+    DoubleSums<block> sum;
+    for (int k = 0; k < blocks; ++k, x += block * I, prepared += block * I, t += block * O) {
       B sample[I], y[O], step[K];
       for (int i = 0; i < I; ++i) sample[i] = B::gather(x + i, I);
       if constexpr (HasPrepare<M>) {
@@ -223,8 +212,9 @@ struct Kernels {
 
   static constexpr LayerKernels<S> table() {
     LayerKernels<S> t{};
-    t.weights = weights, t.forward = forward, t.backward = backward, t.learn = learn, t.squared_error = squared_error;
+    t.weights = weights, t.forward = forward, t.backward = backward, t.squared_error = squared_error;
     t.pull_back = pull_back;
+    if constexpr (sizeof(S) == 4) t.learn = learn;  // in double nobody waits for it, but for the compiler
     if constexpr (HasPrepare<M>) t.prepare = prepare;
     if constexpr (HasTrainingForm<M>) t.training_forward = training_forward;
     return t;

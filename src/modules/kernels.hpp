@@ -30,7 +30,7 @@ struct LayerKernels {
 
   // (training_)forward and backward in one: dy = loss_gradient * scale, with (y - t) for no loss. For a layer that is
   // the whole network; the sums over the batch may be taken in another order than by the two calls above. prepared is
-  // what prepare gave.
+  // what prepare gave. Null in double.
   void (*learn)(const LayerShape&, const S* p, const S* w, const S* x, const S* prepared, const S* noise, const S* t,
                 double scale, const Loss* loss, S* step, S* dp, S* dw, int samples);
 

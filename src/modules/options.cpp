@@ -1,8 +1,7 @@
 #include "modules/options.hpp"
-
-#include <charconv>
-
 #include <fmt/format.h>
+
+#include "base/number.hpp"
 
 namespace nalm {
 
@@ -13,12 +12,11 @@ Status set_option(const ModuleInfo& module, std::string_view name, std::string_v
     known += (known.empty() ? "" : ", ") + std::string(option.name);
     if (option.name != name) continue;
     if (option.choices[0].empty()) {
-      double number = 0;
-      const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-      if (error != std::errc() || end != value.data() + value.size()) {
+      const std::optional<double> number = number_of(value);
+      if (!number) {
         return Error{fmt::format("{}: option \"{}\" must be a number, not \"{}\".", module.name, name, value)};
       }
-      shape.options[k] = number;
+      shape.options[k] = *number;
       return Done{};
     }
     std::string choices;

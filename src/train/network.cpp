@@ -322,7 +322,7 @@ const S* Network<S>::prepared_or_own(const S* x, int samples, const S* prepared)
 
 template <class S>
 void Network<S>::learn(const S* x, const S* t, int samples, double scale, const S* prepared, const Loss& loss) {
-  if (is_stack_ && layers_.size() == 1) {
+  if (is_stack_ && layers_.size() == 1 && layers_.front().kernels->learn) {
     LayerState& l = layers_.front();
     l.kernels->learn(l.spec.shape, l.p.data(), l.w.data(), x, prepared_or_own(x, samples, prepared), noise(0, samples),
                      t, scale, loss.kind == Loss::Kind::Squared ? nullptr : &loss, nodes_.back().step.data(),
