@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <limits>
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "base/csv.hpp"
+#include "base/number.hpp"
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 
@@ -39,37 +39,13 @@ std::size_t count_line_breaks(std::string_view text) {
   return count;
 }
 
-// The value of a well-formed decimal number that std::from_chars found too large or too small: an infinity or a zero.
-// std::strtod would do, but it follows the locale of the host program. The power of ten of the leading digit is enough,
-// as it is far from zero here.
-double out_of_range_value(std::string_view number) {
-  const bool negative = number.front() == '-';
-  const std::size_t mantissa_end = std::min(number.find_first_of("eE"), number.size());
-  const std::string_view mantissa = number.substr(0, mantissa_end);
-  const std::size_t leading = mantissa.find_first_of("123456789");
-  const std::size_t point = std::min(mantissa.find('.'), mantissa.size());
-  std::string_view exponent_text = number.substr(std::min(mantissa_end + 1, number.size()));
-  if (exponent_text.starts_with('+')) exponent_text.remove_prefix(1);
-  long long exponent = 0;
-  const auto parsed = std::from_chars(exponent_text.data(), exponent_text.data() + exponent_text.size(), exponent);
-  if (parsed.ec == std::errc::result_out_of_range) {
-    constexpr long long huge = std::numeric_limits<long long>::max() / 2;
-    exponent = exponent_text.front() == '-' ? -huge : huge;
-  }
-  const bool large =
-      leading != std::string_view::npos && static_cast<long long>(point) - static_cast<long long>(leading) > -exponent;
-  const double magnitude = large ? std::numeric_limits<double>::infinity() : 0.0;
-  return negative ? -magnitude : magnitude;
-}
-
 bool parse_number(std::string_view cell, double& value) {
   const char* first = cell.data();
   const char* const last = first + cell.size();
   if (cell.size() > 1 && first[0] == '+' && first[1] != '-') ++first;
-  const auto parsed = std::from_chars(first, last, value);
-  if (parsed.ec == std::errc::invalid_argument || parsed.ptr != last) return false;
-  if (parsed.ec == std::errc::result_out_of_range) value = out_of_range_value(between(first, last));
-  return last[-1] != ')';  // std::from_chars also takes nan(...)
+  const ReadNumber number = read_number(between(first, last));
+  value = number.value;
+  return number.length > 0 && first + number.length == last && last[-1] != ')';  // nan(...) is a number too
 }
 
 // Semicolon and tab win over comma, which may be a decimal comma in such a line.

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "nalm/detail/portable.hpp"
+
 namespace nalm {
 
 namespace {
@@ -40,9 +42,9 @@ void TorchStream::normal(std::span<double> out, double mean, double deviation) {
         sample = spare_;
       } else {
         const double u1 = unit53(), u2 = unit53();
-        const double radius = std::sqrt(-2 * std::log1p(-u2)), angle = two_pi * u1;
-        sample = radius * std::cos(angle);
-        spare_ = radius * std::sin(angle);
+        const double radius = std::sqrt(-2 * portable::log1p(-u2)), angle = two_pi * u1;
+        sample = radius * portable::cos(angle);
+        spare_ = radius * portable::sin(angle);
       }
       has_spare_ = !has_spare_;
       value = static_cast<float>(sample * deviation + mean);
@@ -54,9 +56,12 @@ void TorchStream::normal(std::span<double> out, double mean, double deviation) {
   for (float& value : u) value = unit24();
   const auto transform = [&](std::size_t first) {
     for (std::size_t j = first; j < first + 8; ++j) {
-      const float radius = std::sqrt(-2 * std::log(1 - u[j])), angle = static_cast<float>(two_pi) * u[j + 8];
-      u[j] = radius * std::cos(angle) * static_cast<float>(deviation) + static_cast<float>(mean);
-      u[j + 8] = radius * std::sin(angle) * static_cast<float>(deviation) + static_cast<float>(mean);
+      // Functions of floats: computed in double and rounded once.
+      const float logarithm = static_cast<float>(portable::log(1 - u[j])), radius = std::sqrt(-2 * logarithm);
+      const float angle = static_cast<float>(two_pi) * u[j + 8];
+      const float cosine = static_cast<float>(portable::cos(angle)), sine = static_cast<float>(portable::sin(angle));
+      u[j] = radius * cosine * static_cast<float>(deviation) + static_cast<float>(mean);
+      u[j + 8] = radius * sine * static_cast<float>(deviation) + static_cast<float>(mean);
     }
   };
   for (std::size_t first = 0; first + 16 <= n; first += 16) transform(first);
@@ -90,8 +95,8 @@ std::uint64_t Xoshiro::next() {
 }
 
 double Xoshiro::gaussian() {
-  const double radius = std::sqrt(-2 * std::log1p(-unit()));
-  return radius * std::cos(two_pi * unit());
+  const double radius = std::sqrt(-2 * portable::log1p(-unit()));
+  return radius * portable::cos(two_pi * unit());
 }
 
 void Xoshiro::uniform(std::span<double> out, double lo, double hi) {

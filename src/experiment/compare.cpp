@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 
+#include "nalm/detail/portable.hpp"
 #include "numeric/student.hpp"
 
 namespace nalm {
@@ -104,8 +105,8 @@ void count(Comparison& comparison, const ComparedFigure& compared) {
 Estimate rate_difference(const Rate& a, const Rate& b) {
   const Estimate x = interval_of(a), y = interval_of(b);
   const double difference = a.value - b.value;
-  return {difference, difference - std::hypot(a.value - x.lo, y.hi - b.value),
-          difference + std::hypot(x.hi - a.value, b.value - y.lo)};
+  return {difference, difference - portable::hypot(a.value - x.lo, y.hi - b.value),
+          difference + portable::hypot(x.hi - a.value, b.value - y.lo)};
 }
 
 bool rates_agree(const Rate& a, const Rate& b) {

@@ -1,7 +1,6 @@
 #include "experiment/intervals.hpp"
 
 #include <algorithm>
-#include <boost/math/special_functions/digamma.hpp>
 #include <boost/math/tools/minima.hpp>
 #include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
@@ -11,14 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "nalm/detail/portable.hpp"
 #include "numeric/student.hpp"
 
 namespace nalm {
 
 namespace {
-
-// Boost computes in long double otherwise, which valgrind does not have.
-using InDouble = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNotDefined = std::numeric_limits<double>::quiet_NaN();
@@ -96,15 +93,29 @@ double stirling_rest(double x) {
   return (1 / 12.0 - s * (1 / 360.0 - s * (1 / 1260.0 - s / 1680.0))) / x;
 }
 
+// ln Gamma(x) and its derivative: by Gamma(x) = Gamma(x + 1) / x where x is not large.
+double log_gamma(double x) {
+  double product = 1;
+  for (; x < kLarge; ++x) product *= x;
+  return (x - 0.5) * portable::log(x) - x + portable::log(2 * std::numbers::pi) / 2 + stirling_rest(x) -
+         portable::log(product);
+}
+double digamma(double x) {
+  double sum = 0;
+  for (; x < kLarge; ++x) sum += 1 / x;
+  const double s = 1 / (x * x);
+  return portable::log(x) - 1 / (2 * x) - s * (1 / 12.0 - s * (1 / 120.0 - s * (1 / 252.0 - s / 240.0))) - sum;
+}
+
 // x ln x - x - ln Gamma(x)
 double gamma_gap(double x) {
-  return x > kLarge ? std::log(x / (2 * std::numbers::pi)) / 2 - stirling_rest(x)
-                    : x * std::log(x) - x - std::lgamma(x);
+  return x > kLarge ? portable::log(x / (2 * std::numbers::pi)) / 2 - stirling_rest(x)
+                    : x * portable::log(x) - x - log_gamma(x);
 }
 
 // ln x - digamma(x)
 double digamma_gap(double x) {
-  if (x <= kLarge) return std::log(x) - boost::math::digamma(x, InDouble());
+  if (x <= kLarge) return portable::log(x) - digamma(x);
   const double s = 1 / (x * x);
   return 1 / (2 * x) + s * (1 / 12.0 - s * (1 / 120.0 - s * (1 / 252.0 - s / 240.0)));
 }
@@ -112,7 +123,7 @@ double digamma_gap(double x) {
 // ln B(a, b) from the gaps: x ln x - x cancels as far as it can before anything is rounded.
 double log_beta(double a, double b) {
   if (a > b) std::swap(a, b);
-  return -a * std::log1p(b / a) - b * std::log1p(a / b) - gamma_gap(a) - gamma_gap(b) + gamma_gap(a + b);
+  return -a * portable::log1p(b / a) - b * portable::log1p(a / b) - gamma_gap(a) - gamma_gap(b) + gamma_gap(a + b);
 }
 
 // ---- the honest intervals ------------------------------------------------------------------------------------------
@@ -120,7 +131,7 @@ double log_beta(double a, double b) {
 // How far twice the log-likelihood may fall. For the mean of a normal distribution this is exactly Student's interval.
 double deviance_limit(std::size_t values) {
   const double n = static_cast<double>(values), t = numeric::student_quantile(0.975, n - 1);
-  return n * std::log1p(t * t / (n - 1));
+  return n * portable::log1p(t * t / (n - 1));
 }
 
 // A gamma distribution of positive values that are not all equal.
@@ -131,7 +142,7 @@ class GammaFit {
     for (const double value : values) {
       const double difference = (value - mean_) / mean_;
       // Exact for values close to the mean and for values far below it.
-      spread_ += (difference - (difference < -0.5 ? std::log(value / mean_) : std::log1p(difference))) / n_;
+      spread_ += (difference - (difference < -0.5 ? portable::log(value / mean_) : portable::log1p(difference))) / n_;
     }
     best_ = likelihood(spread_);
   }
@@ -142,7 +153,7 @@ class GammaFit {
   // Twice how far the log-likelihood falls if this is the mean, with the best shape for it.
   double deviance(double mean) const {
     const double ratio = mean_ / mean;
-    return 2 * n_ * (best_ - likelihood(spread_ + (ratio - 1) - std::log(ratio)));
+    return 2 * n_ * (best_ - likelihood(spread_ + (ratio - 1) - portable::log(ratio)));
   }
 
  private:
@@ -150,8 +161,9 @@ class GammaFit {
   // mean of x / mean - 1 - ln(x / mean) exceeds 0. The best shape k has ln k - digamma(k) = spread.
   static double likelihood(double spread) {
     // 1/(2k) < ln k - digamma(k) < 1/k
-    const auto excess = [&](double log_k) { return std::log(digamma_gap(std::exp(log_k)) / spread); };
-    const double k = std::exp(root_between(excess, -std::log(2 * spread) - 1e-9, -std::log(spread) + 1e-9));
+    const auto excess = [&](double log_k) { return portable::log(digamma_gap(portable::exp(log_k)) / spread); };
+    const double k =
+        portable::exp(root_between(excess, -portable::log(2 * spread) - 1e-9, -portable::log(spread) + 1e-9));
     return gamma_gap(k) - k * spread;
   }
 
@@ -163,25 +175,27 @@ class BetaFit {
  public:
   explicit BetaFit(std::span<const double> values) : n_(static_cast<double>(values.size())) {
     for (const double value : values) {
-      log_mean_ += std::log(value) / n_;
-      log_rest_mean_ += std::log1p(-value) / n_;
+      log_mean_ += portable::log(value) / n_;
+      log_rest_mean_ += portable::log1p(-value) / n_;
     }
-    const double mean = mean_of(values), start = std::log(mean) - std::log1p(-mean);
+    const double mean = mean_of(values), start = portable::log(mean) - portable::log1p(-mean);
     const auto [logit, lowest] = lowest_point([&](double l) { return -likelihood(l); }, start - 2, start + 2);
     best_logit_ = logit;
     best_ = -lowest;
   }
 
-  double best_mean() const { return 1 / (1 + std::exp(-best_logit_)); }
+  double best_mean() const { return 1 / (1 + portable::exp(-best_logit_)); }
   double largest_mean() const { return 1 - 1e-12; }
-  double deviance(double mean) const { return 2 * n_ * (best_ - likelihood(std::log(mean) - std::log1p(-mean))); }
+  double deviance(double mean) const {
+    return 2 * n_ * (best_ - likelihood(portable::log(mean) - portable::log1p(-mean)));
+  }
 
  private:
   // Per value, up to a constant, at the best a + b. For a given mean the log-likelihood is concave in a + b.
   double likelihood(double logit) const {
-    const double odds = std::exp(logit);  // a / b
+    const double odds = portable::exp(logit);  // a / b
     const auto minus_likelihood = [&](double log_smaller) {
-      const double smaller = std::exp(log_smaller);
+      const double smaller = portable::exp(log_smaller);
       const double a = odds < 1 ? smaller : smaller * odds, b = odds < 1 ? smaller / odds : smaller;
       return log_beta(a, b) - a * log_mean_ - b * log_rest_mean_;
     };
@@ -205,19 +219,20 @@ class FitWithZeros {
     if (zeros_ == 0) return fit_.deviance(mean);
     // mean / share must stay a possible mean.
     const double least_share = mean / fit_.largest_mean();
-    const double lo = std::max(highest_logit() - 16, std::log(least_share) - std::log1p(-least_share) + 1e-6);
+    const double lo = std::max(highest_logit() - 16, portable::log(least_share) - portable::log1p(-least_share) + 1e-6);
     const auto total = [&](double logit) { return share_deviance(logit) + fit_.deviance(mean / share(logit)); };
     return lowest_point(total, lo, highest_logit()).second;
   }
 
  private:
-  static double share(double logit) { return 1 / (1 + std::exp(-logit)); }
+  static double share(double logit) { return 1 / (1 + portable::exp(-logit)); }
   double best_share() const { return others_ / (others_ + zeros_); }
   // The share is looked for within 8 of the observed one, on a logit scale: farther out it alone has a deviance of 16.
-  double highest_logit() const { return std::log(others_ / zeros_) + 8; }
+  double highest_logit() const { return portable::log(others_ / zeros_) + 8; }
   double share_deviance(double logit) const {
-    const double log_share = -std::log1p(std::exp(-logit)), log_rest = -std::log1p(std::exp(logit));
-    return 2 * (others_ * (std::log(best_share()) - log_share) + zeros_ * (std::log1p(-best_share()) - log_rest));
+    const double log_share = -portable::log1p(portable::exp(-logit)), log_rest = -portable::log1p(portable::exp(logit));
+    return 2 *
+           (others_ * (portable::log(best_share()) - log_share) + zeros_ * (portable::log1p(-best_share()) - log_rest));
   }
 
   const Fit& fit_;
@@ -227,10 +242,11 @@ class FitWithZeros {
 // The means whose deviance is within the limit, looked for on a logarithmic scale.
 template <class Fit>
 std::pair<double, double> profile_interval(const Fit& fit, double limit) {
-  const double centre = std::log(fit.best_mean());
-  const auto excess = [&](double log_mean) { return fit.deviance(std::exp(log_mean)) - limit; };
-  const double top = std::min(std::log(fit.largest_mean()), centre + 600);
-  return {std::exp(first_root(excess, centre, -0.01, centre - 600)), std::exp(first_root(excess, centre, 0.01, top))};
+  const double centre = portable::log(fit.best_mean());
+  const auto excess = [&](double log_mean) { return fit.deviance(portable::exp(log_mean)) - limit; };
+  const double top = std::min(portable::log(fit.largest_mean()), centre + 600);
+  return {portable::exp(first_root(excess, centre, -0.01, centre - 600)),
+          portable::exp(first_root(excess, centre, 0.01, top))};
 }
 
 }  // namespace
@@ -287,17 +303,16 @@ class FrozenGamma {
  public:
   FrozenGamma(std::span<const double> values, double mean, double variance)
       : n_(static_cast<double>(values.size())), mean_(mean), variance_(variance) {
-    for (const double value : values) log_mean_ += std::log(value) / n_;
+    for (const double value : values) log_mean_ += portable::log(value) / n_;
   }
 
   double likelihood(double mean) const {
     const double shape = mean * mean / variance_, rate = mean / variance_;
-    return n_ * (shape * std::log(rate) - std::lgamma(shape) + (shape - 1) * log_mean_ - rate * mean_);
+    return n_ * (shape * portable::log(rate) - log_gamma(shape) + (shape - 1) * log_mean_ - rate * mean_);
   }
   double slope(double mean) const {
     const double shape = mean * mean / variance_, rate = mean / variance_;
-    return n_ * (2 * rate * (std::log(rate) - boost::math::digamma(shape, InDouble()) + log_mean_) +
-                 (mean - mean_) / variance_);
+    return n_ * (2 * rate * (portable::log(rate) - digamma(shape) + log_mean_) + (mean - mean_) / variance_);
   }
   // From + at small means to - at large ones.
   double best_mean() const {
@@ -342,23 +357,23 @@ Estimate paper_sparsity(std::span<const double> errors) {
   const double v = std::max(1e-5, mean * (0.5 - mean) / (deviation * deviation) - 1);
   double log_mean = 0, log_rest_mean = 0;
   for (const double error : clipped) {
-    log_mean += std::log(error) / n;
-    log_rest_mean += std::log1p(-error) / n;
+    log_mean += portable::log(error) / n;
+    log_rest_mean += portable::log1p(-error) / n;
   }
   const auto minus_likelihood = [&](double log_mu) {
-    const double twice = 2 * std::exp(log_mu), a = twice * v, b = (1 - twice) * v;
+    const double twice = 2 * portable::exp(log_mu), a = twice * v, b = (1 - twice) * v;
     return n * (log_beta(a, b) - (a - 1) * log_mean - (b - 1) * log_rest_mean);
   };
-  const double lowest = std::log(1e-18), highest = std::log(0.5) - 1e-12;
+  const double lowest = portable::log(1e-18), highest = portable::log(0.5) - 1e-12;
   const auto [best, at_best] = lowest_point(minus_likelihood, lowest, highest);
   // Below, the paper's numerical second derivative steps to negative means, is not a number, and Student's rule is
   // used.
-  if (std::exp(best) < 1.781e-5) return student(clipped, 0, 0.5);
+  if (portable::exp(best) < 1.781e-5) return student(clipped, 0, 0.5);
   const auto excess = [&, least = at_best](double log_mu) {
     return 2 * (minus_likelihood(log_mu) - least) - kDevianceLimit;
   };
-  return {std::exp(best), std::exp(first_root(excess, best, -0.01, lowest)),
-          std::exp(first_root(excess, best, 0.01, highest))};
+  return {portable::exp(best), portable::exp(first_root(excess, best, -0.01, lowest)),
+          portable::exp(first_root(excess, best, 0.01, highest))};
 }
 
 }  // namespace nalm

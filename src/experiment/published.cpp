@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/csv.hpp"
+#include "base/number.hpp"
 
 namespace nalm {
 
@@ -17,7 +18,7 @@ std::vector<PublishedFigure> published_in_tasks_csv(std::string_view task) {
   std::vector<PublishedFigure> figures;
   for_each_line(assets::published_tasks, [&](const std::vector<std::string>& cells) {
     if (cells.size() < 10 || cells[0] != task) return;
-    PublishedFigure figure{cells[1], cells[2], cells[3], cells[4], {std::strtod(cells[5].c_str(), nullptr), none, none},
+    PublishedFigure figure{cells[1], cells[2], cells[3], cells[4], {number_of(cells[5]).value_or(none), none, none},
                            cells[6]};
     if (!cells[7].empty()) figure.runs = std::atoi(cells[7].c_str());
     figure.mean = cells[8] == "mean";

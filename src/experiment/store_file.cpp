@@ -12,6 +12,8 @@
 #include <limits>
 #include <system_error>
 
+#include "base/number.hpp"
+
 namespace nalm {
 namespace {
 
@@ -246,7 +248,7 @@ Status StoreFile::about(std::initializer_list<std::pair<std::string_view, std::s
 
 double StoreFile::about_number(std::string_view name) const {
   const Result<std::string> text = about(name);
-  return text ? std::strtod(text->c_str(), nullptr) : 0.0;
+  return text ? number_of(*text).value_or(0) : 0.0;
 }
 
 Status StoreFile::set_about(std::string_view name, std::string_view value) const {

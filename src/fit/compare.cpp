@@ -9,6 +9,7 @@
 #include "fit/simple_numbers.hpp"
 #include "fit/snap.hpp"
 #include "fit/tape.hpp"
+#include "nalm/detail/portable.hpp"
 #include "numeric/linear_algebra.hpp"
 
 namespace nalm::fitting {
@@ -285,8 +286,8 @@ void compare_with_factor(const Data& data, const Rows& rows, const FitOptions& o
     };
     compared.length = length_of_errors(compared.mse, rows.size()) + without_errors(low, sides.low) +
                       without_errors(high, sides.high) + 4 +
-                      (factor ? 3.0 : 2.0) * std::log(static_cast<double>(data.inputs));
-    if (!condition.b) compared.length += 0.5 * std::log(static_cast<double>(rows.size()));
+                      (factor ? 3.0 : 2.0) * portable::log(static_cast<double>(data.inputs));
+    if (!condition.b) compared.length += 0.5 * portable::log(static_cast<double>(rows.size()));
     if (!best || compared.length < best->length) best = std::move(compared);
   }
 }

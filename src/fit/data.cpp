@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/random.hpp"
+#include "nalm/detail/portable.hpp"
 
 namespace nalm::fitting {
 
@@ -129,10 +130,10 @@ void measure_scales(Data& data) {
     for (std::size_t r = 0; r < data.rows; ++r) {
       negative = negative || data.row(r)[c] < 0;
       const double size = std::fabs(data.row(r)[c]);
-      if (size > 0) sum += std::log(size), ++count;
+      if (size > 0) sum += portable::log(size), ++count;
     }
     data.negative.push_back(negative);
-    data.x_scale.push_back(count > 0 ? std::exp(sum / static_cast<double>(count)) : 1);
+    data.x_scale.push_back(count > 0 ? portable::exp(sum / static_cast<double>(count)) : 1);
   }
   double squares = 0, mean = 0, deviation = 0;
   for (const double y : data.y) squares += y * y, mean += y;

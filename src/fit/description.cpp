@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "nalm/detail/portable.hpp"
+
 namespace nalm::fitting {
 
 namespace {
@@ -19,13 +21,13 @@ double cost_of_power(double power) {
 double cost_of_powers(const PowerList& powers) {
   double cost = 0;
   for (const double power : powers) {
-    if (power != 0) cost += std::log(static_cast<double>(powers.size())) + 0.7 + cost_of_power(power);
+    if (power != 0) cost += portable::log(static_cast<double>(powers.size())) + 0.7 + cost_of_power(power);
   }
   return cost;
 }
 
 double cost_of_number(const Number& number, std::size_t rows) {
-  if (number.free) return 1 + 0.5 * std::log(static_cast<double>(rows));
+  if (number.free) return 1 + 0.5 * portable::log(static_cast<double>(rows));
   if (std::fabs(number.value) == 1) return number.value < 0 ? 0.3 : 0;
   return 2;
 }
@@ -33,7 +35,7 @@ double cost_of_number(const Number& number, std::size_t rows) {
 }  // namespace
 
 double length_of_errors(double mse, std::size_t rows) {
-  return 0.5 * static_cast<double>(rows) * std::log(above_rounding(mse));
+  return 0.5 * static_cast<double>(rows) * portable::log(above_rounding(mse));
 }
 
 double description_length(const Form& form, double mse, std::size_t rows) {
@@ -50,7 +52,7 @@ double description_length(const Form& form, double mse, std::size_t rows) {
 }
 
 double rise_of_errors(double mse, double before, std::size_t rows) {
-  return static_cast<double>(rows) * std::log(above_rounding(mse) / above_rounding(before));
+  return static_cast<double>(rows) * portable::log(above_rounding(mse) / above_rounding(before));
 }
 
 }  // namespace nalm::fitting

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "nalm/detail/portable.hpp"
+
 namespace nalm::fitting {
 
 namespace {
@@ -73,7 +75,7 @@ bool dissolve_single_terms(Form& form, const std::vector<bool>& negative) {
         kept.push_back({s, power});
         continue;
       }
-      product.coefficient.value *= std::pow(terms[0].coefficient.value, power);
+      product.coefficient.value *= portable::pow(terms[0].coefficient.value, power);
       add_powers(product.powers, terms[0].powers, power);
     }
     product.sums = std::move(kept);
@@ -209,7 +211,7 @@ void give_the_one(Form& form, std::size_t sum, std::size_t term) {
   form.sums[sum].terms[term].coefficient = {value < 0 && !whole_powers ? -1.0 : 1.0, false};
   for (Product& product : form.products) {
     for (const auto& [s, power] : product.sums) {
-      if (s == sum) product.coefficient.value *= std::pow(factor, power);
+      if (s == sum) product.coefficient.value *= portable::pow(factor, power);
     }
   }
 }

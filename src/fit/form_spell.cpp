@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "fit/form_algebra.hpp"
+#include "nalm/detail/portable.hpp"
 
 namespace nalm::fitting {
 
@@ -62,8 +63,8 @@ void add_moved_factors(std::vector<Form>& result) {
       const auto [sum, power] = base.products[0].sums[k];
       const double c = base.products[0].coefficient.value;
       if (!is_whole(power) && c < 0) continue;
-      const double factor = std::pow(std::fabs(c), 1 / power) * (c < 0 && is_whole(power) ? -1 : 1);
-      if (std::pow(factor, power) * c < 0) continue;
+      const double factor = portable::pow(std::fabs(c), 1 / power) * (c < 0 && is_whole(power) ? -1 : 1);
+      if (portable::pow(factor, power) * c < 0) continue;
       Form other = base;
       for (Term& term : other.sums[sum].terms) term.coefficient = {term.coefficient.value * factor, true};
       other.products[0].coefficient = {1, false};

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "nalm/detail/portable.hpp"
 #include "numeric/linear_algebra.hpp"
 
 namespace nalm::fitting {
@@ -67,7 +68,7 @@ double value_of(const PowerList& powers, const double* row, const Data& data) {
 
 // A number of the scaled data in the units of the data.
 double unscaled(double factor, const PowerList& term, const Data& data) {
-  for (std::size_t i = 0; i < term.size(); ++i) factor *= std::pow(data.x_scale[i], -term[i]);
+  for (std::size_t i = 0; i < term.size(); ++i) factor *= portable::pow(data.x_scale[i], -term[i]);
   return factor;
 }
 
@@ -87,7 +88,7 @@ std::optional<Wanted> wanted(const Data& data, const Rows& rows, const PowerList
   w.values = Matrix(rows.size(), w.terms.size());
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const double y = rows.y[r] / data.y_scale, factor = value_of(product, rows.x[r], data);
-    w.goal[r] = power == 1 ? y / factor : std::pow(y / factor, power);
+    w.goal[r] = power == 1 ? y / factor : portable::pow(y / factor, power);
     w.weight[r] = power == 1 ? factor : y / (power * w.goal[r]);
     if (!std::isfinite(w.goal[r]) || !std::isfinite(w.weight[r])) return std::nullopt;
     for (std::size_t t = 0; t < w.terms.size(); ++t) w.values(r, t) = value_of(w.terms[t], rows.x[r], data);

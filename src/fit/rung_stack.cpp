@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "fit/form_algebra.hpp"
+#include "nalm/detail/portable.hpp"
 
 namespace nalm::fitting {
 
@@ -76,7 +77,7 @@ std::optional<Form> product_form(const Rung& rung, const double* next, const Dat
     for (std::size_t k = 0; k < sizes.products; ++k) {
       products[k][i] = rounded(*next++, allowed, data.negative[i]);
       if (std::fabs(products[k][i]) > largest_power) return std::nullopt;
-      scale[k] *= std::pow(data.x_scale[i], -products[k][i]);
+      scale[k] *= portable::pow(data.x_scale[i], -products[k][i]);
     }
   }
   Form form;

@@ -9,6 +9,9 @@
 
 #include <fmt/format.h>
 
+#include "base/number.hpp"
+#include "nalm/detail/portable.hpp"
+
 namespace nalm::fitting {
 
 namespace {
@@ -40,13 +43,11 @@ void consider_fractions(double value, double unit, double rarity, double toleran
 
 }  // namespace
 
-double with_digits(double value, int digits) {
-  return std::strtod(fmt::format("{:.{}e}", value, digits - 1).c_str(), nullptr);
-}
+double with_digits(double value, int digits) { return read_number(fmt::format("{:.{}e}", value, digits - 1)).value; }
 
 double with_meaningful_digits(double value, double deviation) {
   if (!(deviation > 1e-9 * std::fabs(value)) || value == 0) return value;
-  const double digits = std::ceil(std::log10(std::fabs(value)) - std::log10(deviation * 0.02));
+  const double digits = std::ceil(portable::log10(std::fabs(value)) - portable::log10(deviation * 0.02));
   return with_digits(value, static_cast<int>(std::clamp(digits, 1.0, 17.0)));
 }
 
@@ -57,7 +58,7 @@ std::optional<SimpleNumber> simple_number(double value, double tolerance) {
   consider_fractions(value, 1 / std::numbers::pi, 8, tolerance, best);
   for (int digits = 1; digits <= 6; ++digits) {
     const double candidate = with_digits(value, digits);
-    const double density = std::pow(10.0, digits) * 2;
+    const double density = portable::pow(10.0, digits) * 2;
     if (std::fabs(candidate - value) <= tolerance && density < best.density) best = {candidate, density};
   }
   const double accident = 2 * best.density * tolerance / std::fabs(value);

@@ -12,6 +12,7 @@
 #include "fit/simple_numbers.hpp"
 #include "fit/tape.hpp"
 #include "fit/trust.hpp"
+#include "nalm/detail/portable.hpp"
 #include "nalm/train.hpp"
 #include "numeric/linear_algebra.hpp"
 
@@ -28,8 +29,8 @@ constexpr std::size_t rows_for_errors = 256, rows_for_numbers = 100000;
 // Layers with weights in [-1, 1] need inputs that are not far from 1; one scale for all columns keeps sums sums.
 double common_scale(const Data& data) {
   double sum = 0;
-  for (const double scale : data.x_scale) sum += std::log(scale);
-  const double mean = std::exp(sum / static_cast<double>(data.inputs));
+  for (const double scale : data.x_scale) sum += portable::log(scale);
+  const double mean = portable::exp(sum / static_cast<double>(data.inputs));
   return mean > 0.2 && mean < 20 ? 1 : mean;
 }
 
@@ -231,7 +232,7 @@ Result<std::vector<Finalist>> train_stack(const Data& data, const FitOptions& op
     for (int run = 0; run < restarts; ++run) {
       const Result<std::vector<double>> y = predict(trainer->model(run), few.x, Precision::Double);
       double sum = 0;
-      for (std::size_t k = 0; y && k < few.y.size(); ++k) sum += std::pow((*y)[k] - few.y[k] / data.y_scale, 2);
+      for (std::size_t k = 0; y && k < few.y.size(); ++k) sum += portable::pow((*y)[k] - few.y[k] / data.y_scale, 2);
       trainer->set_validation_error(run, sum / static_cast<double>(few.y.size()));
     }
     trainer->train(std::min(chunk, iterations - done), source);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "formula/node.hpp"
+#include "nalm/detail/portable.hpp"
 
 namespace nalm::fitting {
 
@@ -96,7 +97,7 @@ void Tape::values_of(const Step& step, double* y, std::size_t first, std::size_t
       return each([=](std::size_t k) { return a[k] / b[k]; });
     case Kind::Power: {
       const double power = step.constant;
-      if (!step.constant_power) return each([=](std::size_t k) { return std::pow(a[k], b[k]); });
+      if (!step.constant_power) return each([=](std::size_t k) { return portable::pow(a[k], b[k]); });
       // The usual powers without pow, which costs ten times as much.
       if (power == 2) return each([=](std::size_t k) { return a[k] * a[k]; });
       if (power == 3) return each([=](std::size_t k) { return a[k] * a[k] * a[k]; });
@@ -104,7 +105,7 @@ void Tape::values_of(const Step& step, double* y, std::size_t first, std::size_t
       if (power == -2) return each([=](std::size_t k) { return 1 / (a[k] * a[k]); });
       if (power == 0.5) return each([=](std::size_t k) { return std::sqrt(a[k]); });
       if (power == -0.5) return each([=](std::size_t k) { return 1 / std::sqrt(a[k]); });
-      return each([=](std::size_t k) { return std::pow(a[k], power); });
+      return each([=](std::size_t k) { return portable::pow(a[k], power); });
     }
     case Kind::Call: {
       const formula::Function& f = *ExpressionBuilder::node(*step.call).function;
@@ -148,7 +149,7 @@ void Tape::pass_back(const Step& step, int index, std::size_t first, std::size_t
       to(da, [=, p = step.constant, fixed = step.constant_power](std::size_t k) {
         return a[k] == 0 ? 0 : (fixed ? p : b[k]) * y[k] / a[k];
       });
-      return to(db, [=](std::size_t k) { return a[k] > 0 ? y[k] * std::log(a[k]) : 0; });
+      return to(db, [=](std::size_t k) { return a[k] > 0 ? y[k] * portable::log(a[k]) : 0; });
     case Kind::Call: {
       const formula::Function& f = *ExpressionBuilder::node(*step.call).function;
       if (f.arity == 2) {  // min and max

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "formula/node.hpp"
+#include "nalm/detail/portable.hpp"
 #include "nalm/expression.hpp"
 
 namespace nalm {
@@ -31,7 +32,7 @@ double value_of(const Expression& e, const double* x) {
     case Kind::Divide:
       return x[0] / x[1];
     case Kind::Power:
-      return std::pow(x[0], x[1]);
+      return portable::pow(x[0], x[1]);
     case Kind::Call:
       return ExpressionBuilder::node(e).function->value(x);
     case Kind::Constant:
@@ -49,9 +50,9 @@ double times(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
 double power_scale(const Expression& e, const ScaledValue& a, const ScaledValue& b, double value) {
   const double magnitude = std::abs(value);
   double scale = b.value < 0 ? times(magnitude, 1 - b.value * (a.scale / std::abs(a.value)))
-                             : times(1 + b.value, std::pow(a.scale, b.value));
+                             : times(1 + b.value, portable::pow(a.scale, b.value));
   if (e.operands()[1].kind() != Kind::Constant) {
-    scale += times(times(magnitude, std::abs(std::log(std::abs(a.value)))), b.scale);
+    scale += times(times(magnitude, std::abs(portable::log(std::abs(a.value)))), b.scale);
   }
   return scale;
 }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "formula/node.hpp"
+#include "nalm/detail/portable.hpp"
 
 namespace nalm {
 
@@ -21,7 +22,7 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
+double sigmoid_of(double x) { return 1 / (1 + portable::exp(-x)); }
 
 double sign_of(double x) { return std::isnan(x) ? x : static_cast<double>((x > 0) - (x < 0)); }
 
@@ -37,15 +38,18 @@ double larger(double a, double b) {
 
 using Arguments = const double*;
 constexpr std::array kFunctions = {
-    Function{"exp", 1, [](Arguments x) { return std::exp(*x); }, [](double x) { return std::exp(x); }},
-    Function{"log", 1, [](Arguments x) { return std::log(*x); }, [](double x) { return 1 / x; }},
+    Function{"exp", 1, [](Arguments x) { return portable::exp(*x); }, [](double x) { return portable::exp(x); }},
+    Function{"log", 1, [](Arguments x) { return portable::log(*x); }, [](double x) { return 1 / x; }},
     Function{"sqrt", 1, [](Arguments x) { return std::sqrt(*x); }, [](double x) { return 0.5 / std::sqrt(x); }},
-    Function{"tanh", 1, [](Arguments x) { return std::tanh(*x); },
-             [](double x) { return 1 / (std::cosh(x) * std::cosh(x)); }},
+    Function{"tanh", 1, [](Arguments x) { return portable::tanh(*x); },
+             [](double x) {
+               const double tanh = portable::tanh(x);
+               return (1 - tanh) * (1 + tanh);
+             }},
     Function{"sigmoid", 1, [](Arguments x) { return sigmoid_of(*x); },
              [](double x) { return sigmoid_of(x) * sigmoid_of(-x); }},
-    Function{"sin", 1, [](Arguments x) { return std::sin(*x); }, [](double x) { return std::cos(x); }},
-    Function{"cos", 1, [](Arguments x) { return std::cos(*x); }, [](double x) { return -std::sin(x); }},
+    Function{"sin", 1, [](Arguments x) { return portable::sin(*x); }, [](double x) { return portable::cos(x); }},
+    Function{"cos", 1, [](Arguments x) { return portable::cos(*x); }, [](double x) { return -portable::sin(x); }},
     Function{"abs", 1, [](Arguments x) { return std::abs(*x); }, [](double) { return 1.0; }},
     Function{"sign", 1, [](Arguments x) { return sign_of(*x); }, nullptr},
     Function{"negative", 1, [](Arguments x) { return *x < 0 ? 1.0 : 0.0; }, nullptr},
@@ -191,7 +195,7 @@ Expression operator/(const Expression& a, const Expression& b) {
 }
 
 Expression pow(const Expression& a, const Expression& b) {
-  if (both_constant(a, b)) return std::pow(a.constant(), b.constant());
+  if (both_constant(a, b)) return portable::pow(a.constant(), b.constant());
   if (b.is_constant(0)) return 1.0;
   if (b.is_constant(1)) return a;
   return ExpressionBuilder::operation(Kind::Power, {a, b});

@@ -8,7 +8,6 @@
 //   atom    = number | name | "quoted name" | function "(" sum { "," sum } ")" | "(" sum ")"
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <iterator>
 #include <limits>
@@ -20,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/number.hpp"
 #include "formula/node.hpp"
 #include "nalm/expression.hpp"
 
@@ -132,16 +132,13 @@ class Parser {
   }
 
   bool read_number() {
-    double value = 0;
-    const char* begin = text_.data() + position_;
-    const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
-    const auto length = static_cast<std::size_t>(end - begin);
-    if (error != std::errc()) {
-      return fail(position_, "the number " + std::string(shortened(text_.substr(position_, length))) +
+    const ReadNumber number = nalm::read_number(text_.substr(position_));
+    if (!number.in_range) {
+      return fail(position_, "the number " + std::string(shortened(text_.substr(position_, number.length))) +
                                  " is outside the range of a double, 4.9e-324 to 1.8e+308; write 0 or inf instead");
     }
-    position_ += length;
-    operands_.push_back(value);
+    position_ += number.length;
+    operands_.push_back(number.value);
     return true;
   }
 
@@ -311,7 +308,9 @@ class Parser {
 
   static std::string shortened(std::string_view text) {
     constexpr std::size_t kLongest = 40;
-    return text.size() <= kLongest ? std::string(text) : std::string(text.substr(0, kLongest)) + "...";
+    std::string start(text.substr(0, kLongest));
+    if (text.size() > kLongest) start += "...";
+    return start;
   }
 
   // Counts characters of UTF-8 from 1, as an editor does.

@@ -6,6 +6,7 @@
 
 #include "formula/node.hpp"
 #include "formula/readable.hpp"
+#include "nalm/detail/portable.hpp"
 
 namespace nalm::formula {
 
@@ -74,7 +75,7 @@ std::optional<Expression> simple_number(double value) {
   const Expression pi = std::numbers::pi;
   if (auto found = multiple_of(pi, std::numbers::pi, value)) return found;
   // As the parser folds it, whatever the library's pow makes of it.
-  return multiple_of(unfolded(Kind::Power, pi, 2), std::pow(std::numbers::pi, 2), value);
+  return multiple_of(unfolded(Kind::Power, pi, 2), portable::pow(std::numbers::pi, 2), value);
 }
 
 }  // namespace nalm::formula

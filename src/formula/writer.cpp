@@ -1,8 +1,9 @@
 #include "formula/writer.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <utility>
@@ -143,13 +144,17 @@ std::string write(const Expression& expression, const Language& language, const 
 
 std::string shortest(double value) {
   if (std::isnan(value)) return "nan";  // a sign or payload of it has no meaning here
-  // People read 100000 more easily than 1e+05.
-  const double size = std::fabs(value);
-  const bool plain = value == 0 || (size >= 1e-4 && size < 1e9);
-  std::array<char, 40> buffer{};
-  const auto written = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
-                                     plain ? std::chars_format::fixed : std::chars_format::general);
-  return {buffer.data(), written.ptr};
+  // The same in every version of fmt: the fewest digits that give this number again, without an exponent from 1e-4 to
+  // 1e16. People read 100000 more easily than 1e+05, but not 1e9 and more.
+  std::string text = fmt::format("{}", value);
+  if (const double size = std::fabs(value); size >= 1e9 && size < 1e16) {
+    const std::size_t first = value < 0 ? 1 : 0, point = std::min(text.find('.'), text.size());
+    text.erase(std::min(point, text.size()), 1);
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.size() > first + 1) text.insert(first + 1, ".");
+    text += fmt::format("e+{:02}", point - first - 1);
+  }
+  return text;
 }
 
 Number signed_number(double value, std::string text) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/random.hpp"
+#include "nalm/detail/portable.hpp"
 #include "nalm/model.hpp"
 #include "train/network.hpp"
 #include "train/start_values.hpp"
@@ -114,7 +115,7 @@ double draw_input(const ModuleInfo& module, Xoshiro& random, int inputs, double 
   if (module.truth_values) return random.between(0.1, 0.9);
   // Around 1, so that products of many inputs keep their size; few are negative, for the same reason.
   const bool is_negative = !module.positive_inputs && random.unit() < std::min(0.5, 2.0 / inputs) * spread;
-  return (is_negative ? -1 : 1) * std::exp(random.between(-1, 1) * spread);
+  return (is_negative ? -1 : 1) * portable::exp(random.between(-1, 1) * spread);
 }
 
 std::vector<double> draw_parameters(const LayerSpec& spec, Xoshiro& random, int attempt) {

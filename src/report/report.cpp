@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_number.hpp"
+#include "base/number.hpp"
 #include "report/comparison.hpp"
 #include "report/curve_codes.hpp"
 #include "report/page.hpp"
@@ -25,7 +26,7 @@ constexpr std::size_t most_numbers = 1'500'000, most_rows = 200, fewest_rows = 2
 
 // Four digits are more than the page shows; not a number and infinite: null.
 json number(double value) {
-  return finite_or_null(std::isfinite(value) ? std::stod(fmt::format("{:.4g}", value)) : value);
+  return finite_or_null(std::isfinite(value) ? read_number(fmt::format("{:.4g}", value)).value : value);
 }
 json numbers(const Estimate& e) { return {number(e.value), number(e.lo), number(e.hi)}; }
 json with_median(const Estimate& e, double median) {

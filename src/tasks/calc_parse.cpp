@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/number.hpp"
 #include "tasks/calculator.hpp"
 
 namespace nalm {
@@ -132,13 +132,11 @@ class Parser {
   }
 
   bool read_number() {
-    double value = 0;
-    const char* begin = text_.data() + position_;
-    const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
-    if (error != std::errc())
+    const ReadNumber number = nalm::read_number(text_.substr(position_));
+    if (!number.in_range)
       return fail(position_, "this number is outside the range of a double, 4.9e-324 to 1.8e+308; use one inside it.");
-    postfix_.push_back({Kind::Number, value, position_});
-    position_ += static_cast<std::size_t>(end - begin);
+    postfix_.push_back({Kind::Number, number.value, position_});
+    position_ += number.length;
     return true;
   }
 

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "experiment/task.hpp"
+#include "nalm/detail/portable.hpp"
 #include "nalm/model.hpp"
 
 namespace nalm {
@@ -328,7 +329,7 @@ class CalcRun {
                       b.value));
       return a;
     }
-    const double exact = std::pow(a.exact, b.exact);
+    const double exact = portable::pow(a.exact, b.exact);
     const double scale =
         std::fabs(exact) * (1 + (a.exact != 0 ? std::fabs(b.exact) * a.scale / std::fabs(a.exact) : 0));
     if (!std::isfinite(exact)) return fail(beyond), a;  // before the modules are asked for nothing

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "experiment/task.hpp"
+#include "nalm/detail/portable.hpp"
 #include "train/bundle.hpp"
 
 namespace nalm {
@@ -138,7 +139,7 @@ ToyLoss gate_toy_loss(const ToyGate& gate, double w1, double w2, int count) {
   }
   const Result<Gradients> at = gradients(gate_toy_model(gate, w1, w2), x, t, Precision::Double);
   if (!at) return {std::nan(""), std::nan("")};
-  return {at->mse, std::hypot(at->layers.front()[0], at->layers.front()[1])};
+  return {at->mse, portable::hypot(at->layers.front()[0], at->layers.front()[1])};
 }
 
 extern const Task npu_gate_toy;

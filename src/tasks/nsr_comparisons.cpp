@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "nalm/detail/portable.hpp"
 #include "tasks/nsr.hpp"
 
 namespace nalm {
@@ -42,7 +43,7 @@ std::unique_ptr<RunData> data_of(const Relation& relation, std::uint32_t seed) {
   std::vector<Rows> sets(1);  // the first holds all of the others
   for (const int power : powers) {
     Rows rows;
-    const double lowest = std::pow(10.0, power), a = whole_number(stream, lowest, 10 * lowest - 1);
+    const double lowest = portable::pow(10.0, power), a = whole_number(stream, lowest, 10 * lowest - 1);
     for (int i = -5; i <= 5; ++i) {
       if (relation.is_equality) {
         if (i == 0) continue;

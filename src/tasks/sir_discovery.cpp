@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 
+#include "nalm/detail/portable.hpp"
 #include "numeric/levenberg_marquardt.hpp"
 #include "train/bundle.hpp"
 
@@ -202,7 +203,7 @@ void try_single_columns(Errors& errors, const Places& places, Pruned& now, const
           trial.parameters[places.power(k, u)] = k == column ? 1 : 0;
         }
         for (std::size_t k = 0; k < 3; ++k)
-          trial.parameters[places.factor(u, k)] *= std::pow(typical_state, powers - 1);
+          trial.parameters[places.factor(u, k)] *= portable::pow(typical_state, powers - 1);
         trial.mse = polish(errors, trial.parameters, trial.free, 100, stop);
         if (!best || trial.mse < best->mse) best = std::move(trial);
       }
@@ -218,7 +219,7 @@ void remove_parameters(Errors& errors, const Places& places, Pruned& now, const 
     // A factor counts with the typical size of what it multiplies.
     double typical = 1;
     for (std::size_t i = 0; i < 3; ++i)
-      typical *= std::pow(typical_state, now.parameters[places.power(i, (k - places.factor(0, 0)) / 3)]);
+      typical *= portable::pow(typical_state, now.parameters[places.power(i, (k - places.factor(0, 0)) / 3)]);
     return std::fabs(now.parameters[k]) * typical;
   };
   for (bool again = true; again;) {
@@ -226,7 +227,7 @@ void remove_parameters(Errors& errors, const Places& places, Pruned& now, const 
     std::vector<std::size_t> order;
     for (std::size_t k = 0; k < now.parameters.size(); ++k)
       if (now.free[k]) order.push_back(k);
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size(a) < size(b); });
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size(a) < size(b); });
     for (const std::size_t k : order) {
       if (stop && *stop) return;
       Pruned trial = now;
@@ -249,7 +250,7 @@ Infection infection_of(const Places& places, const Vector& p) {
   double largest = 0;
   for (std::size_t u = 0; u < places.units; ++u) {
     const double s = p[places.power(0, u)], i = p[places.power(1, u)];
-    const double effect = -p[places.factor(u, 0)] * std::pow(typical_state, s + i);
+    const double effect = -p[places.factor(u, 0)] * portable::pow(typical_state, s + i);
     if (s == 0 || i == 0 || effect <= largest) continue;
     largest = effect;
     result = {i, s};
@@ -410,7 +411,7 @@ std::vector<std::array<double, 3>> sir_trajectory(const Sir& sir) {
   std::vector<State> states;
   State state = sir_start;
   const auto right_hand_side = [&](const State& u, State& slope, double) {
-    const double q = sir.beta * std::pow(u[1], sir.gamma) * std::pow(u[0], sir.kappa);
+    const double q = sir.beta * portable::pow(u[1], sir.gamma) * portable::pow(u[0], sir.kappa);
     slope = {-q + sir.eta * u[2], q - sir.alpha * u[1], sir.alpha * u[1] - sir.eta * u[2]};
   };
   odeint::integrate_times(odeint::make_controlled(1e-12, 1e-12, odeint::runge_kutta_dopri5<State>()), right_hand_side,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "nalm/detail/portable.hpp"
 #include "nalm/train.hpp"
 
 namespace nalm {
@@ -27,7 +28,7 @@ double Regulariser::coefficient(long e) const {
   return 0;
 }
 
-double Decay::at(long e) const { return std::pow(factor, static_cast<double>(e / every)); }
+double Decay::at(long e) const { return portable::pow(factor, static_cast<double>(e / every)); }
 
 double CoolDown::factor(long e) const {
   const double iteration = static_cast<double>(e);

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "nalm/detail/portable.hpp"
+
 namespace nalm {
 
 double nac_range(int fan) {
   const double wanted = 2.0 / std::max(fan, 5);
-  const auto variance = [](double r) { return (1 - std::tanh(r) / r) * (r - std::tanh(r / 2)) / (2 * r); };
+  const auto variance = [](double r) { return (1 - portable::tanh(r) / r) * (r - portable::tanh(r / 2)) / (2 * r); };
   double lo = 1e-12, hi = 10;
   for (int k = 0; k < 200 && hi - lo > 1e-15 * hi; ++k) {
     const double middle = (lo + hi) / 2;

@@ -18,6 +18,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "nalm/detail/portable.hpp"
 #include "nalm/expression.hpp"
 #include "nalm/module.hpp"
 
@@ -63,15 +64,15 @@ auto unpack(const Shape& s, T* begin, int paths = 0) {
   (std::make_index_sequence<std::size(table)>());
 }
 
-inline double exp(double x) { return std::exp(x); }
-inline double log(double x) { return std::log(x); }
+inline double exp(double x) { return portable::exp(x); }
+inline double log(double x) { return portable::log(x); }
 inline double sqrt(double x) { return std::sqrt(x); }
 inline double abs(double x) { return std::fabs(x); }
-inline double sin(double x) { return std::sin(x); }
-inline double cos(double x) { return std::cos(x); }
-inline double tanh(double x) { return std::tanh(x); }
-inline double tanh(double x, double scale) { return std::tanh(scale * x); }
-inline double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+inline double sin(double x) { return portable::sin(x); }
+inline double cos(double x) { return portable::cos(x); }
+inline double tanh(double x) { return portable::tanh(x); }
+inline double tanh(double x, double scale) { return portable::tanh(scale * x); }
+inline double sigmoid(double x) { return 1 / (1 + portable::exp(-x)); }
 inline double sigmoid(double x, double scale) { return sigmoid(scale * x); }
 inline double sigmoid_fast(double x) { return sigmoid(x); }
 inline double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x * 0; }
@@ -86,7 +87,7 @@ inline Expression sigmoid_fast(const Expression& x) { return sigmoid(x); }
 struct SinCosDouble {
   double sin, cos;
 };
-inline SinCosDouble sincos(double x) { return {std::sin(x), std::cos(x)}; }
+inline SinCosDouble sincos(double x) { return {portable::sin(x), portable::cos(x)}; }
 
 struct SinCosExpression {
   Expression sin, cos;

@@ -14,6 +14,7 @@
 // Hoedt et al., "MC-LSTM: Mass-conserving LSTM", ICML 2021; signs after Mistry, Farrahi and Hare.
 #pragma once
 
+#include "nalm/detail/portable.hpp"
 #include "nalm/modules/mathematics.hpp"
 
 namespace nalm {
@@ -307,7 +308,7 @@ struct Mul {
       if (sign_rule == Sign::INalu) signs *= share * sign(r.x(i)) + (1 - share);
       if (gated) phase += (share * counted) * negative(r.x(i));
     }
-    return std::exp(alpha) * (product_of_powers(powers) * signs * cos(pi * phase));
+    return portable::exp(alpha) * (product_of_powers(powers) * signs * cos(pi * phase));
   }
 };
 

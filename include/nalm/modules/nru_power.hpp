@@ -9,6 +9,7 @@
 // Built in: that an output is a product of powers of inputs, with the sign that follows.
 #pragma once
 
+#include "nalm/detail/portable.hpp"
 #include "nalm/modules/nru.hpp"
 
 namespace nalm {
@@ -71,7 +72,7 @@ struct NruPower {
   // The cosine of a half is 0 up to rounding, which differs between the precisions.
   static constexpr double half_is_even = 1e-4;
 
-  static bool counts_sign(double power) { return std::cos(pi * power) + half_is_even < 0; }
+  static bool counts_sign(double power) { return portable::cos(pi * power) + half_is_even < 0; }
 
   template <class T, class Shape>
   static void prepare(const Shape& s, const T* x, T* step) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "nalm/detail/portable.hpp"
+
 namespace nalm::fitting {
 
 using namespace numeric;
@@ -84,7 +86,8 @@ Dictionary::Dictionary(const Data& data, const std::vector<std::size_t>& rows, P
     bool finite = true;
     for (std::size_t i = 0; i < data.inputs; ++i) {
       if (powers[i] == 0) continue;
-      for (std::size_t k = 0; k < rows_; ++k) entry[k] *= std::pow(data.row(rows[k])[i] / data.x_scale[i], powers[i]);
+      for (std::size_t k = 0; k < rows_; ++k)
+        entry[k] *= portable::pow(data.row(rows[k])[i] / data.x_scale[i], powers[i]);
     }
     for (const double value : entry) finite = finite && std::fabs(value) < 1e100;
     if (!finite) continue;
@@ -98,8 +101,8 @@ Goal goal_for(const Dictionary& dictionary, double power, const std::vector<doub
   Goal goal;
   for (std::size_t k = 0; k < dictionary.rows(); ++k) {
     const double rest = dictionary.target()[k] / factor[k];
-    goal.target.push_back(std::pow(rest, power));
-    goal.weights.push_back(std::fabs(factor[k] * std::pow(rest, 1 - power) / power));
+    goal.target.push_back(portable::pow(rest, power));
+    goal.weights.push_back(std::fabs(factor[k] * portable::pow(rest, 1 - power) / power));
     if (!std::isfinite(goal.target[k]) || !std::isfinite(goal.weights[k])) goal.target[k] = goal.weights[k] = 0;
   }
   return goal;

@@ -5,6 +5,7 @@
 
 #include "base/threads.hpp"
 #include "fit/starts/products.hpp"
+#include "nalm/detail/portable.hpp"
 
 namespace nalm::fitting {
 
@@ -29,7 +30,7 @@ double value_of(const InnerSum& sum, const double* columns) {
   for (const Term& term : sum.terms) {
     double product = term.coefficient.value;
     for (std::size_t i = 0; i < term.powers.size(); ++i) {
-      if (term.powers[i] != 0) product *= std::pow(columns[i], term.powers[i]);
+      if (term.powers[i] != 0) product *= portable::pow(columns[i], term.powers[i]);
     }
     total += product;
   }
@@ -93,16 +94,16 @@ void FactorPicker::add(const Data& data, const std::vector<std::size_t>& rows, c
     largest = std::max(largest, std::fabs(values[k]));
   }
   for (std::size_t k = 0; k < values.size(); ++k) {
-    values[k] = std::pow(values[k] / largest, power);
+    values[k] = portable::pow(values[k] / largest, power);
     for (std::size_t i = 0; i < data.inputs; ++i) {
-      if (product[i] != 0) values[k] *= std::pow(data.row(rows[k])[i] / data.x_scale[i], product[i]);
+      if (product[i] != 0) values[k] *= portable::pow(data.row(rows[k])[i] / data.x_scale[i], product[i]);
     }
     if (!std::isfinite(values[k]) || values[k] == 0) return;
   }
   for (Term& term : sum.terms) {
     term.coefficient.value /= largest;
     for (std::size_t i = 0; i < data.inputs; ++i) {
-      term.coefficient.value *= std::pow(data.x_scale[i], term.powers[i]);
+      term.coefficient.value *= portable::pow(data.x_scale[i], term.powers[i]);
     }
   }
   factors_.push_back({product, std::move(sum), power, std::move(values)});

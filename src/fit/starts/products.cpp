@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "nalm/detail/portable.hpp"
+
 namespace nalm::fitting {
 
 using namespace numeric;
@@ -14,9 +16,9 @@ Vector powers_of_one_product(const Data& data, const std::vector<std::size_t>& r
     const double* x = data.row(rows[k]);
     const double y = std::fabs(data.y[rows[k]] / data.y_scale);
     if (y == 0 || std::any_of(x, x + data.inputs, [](double value) { return value == 0; })) continue;
-    for (std::size_t i = 0; i < data.inputs; ++i) A(k, i) = y * std::log(std::fabs(x[i] / data.x_scale[i]));
+    for (std::size_t i = 0; i < data.inputs; ++i) A(k, i) = y * portable::log(std::fabs(x[i] / data.x_scale[i]));
     A(k, data.inputs) = y;
-    b[k] = y * std::log(y);
+    b[k] = y * portable::log(y);
   }
   return least_squares(A, b);
 }

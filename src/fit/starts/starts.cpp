@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "fit/starts/products.hpp"
+#include "nalm/detail/portable.hpp"
 
 namespace nalm::fitting {
 
@@ -82,11 +83,11 @@ Run Starts::one_product(const std::vector<std::size_t>& rows, bool chance, Xoshi
   for (const std::size_t r : rows) {
     double product = data_.y[r];
     for (std::size_t i = 0; i < data_.inputs; ++i) {
-      if (data_.row(r)[i] < 0 && std::cos(std::numbers::pi * powers[i]) < 0) product = -product;
+      if (data_.row(r)[i] < 0 && portable::cos(std::numbers::pi * powers[i]) < 0) product = -product;
     }
     sign += product;
   }
-  const double factor = std::exp(std::clamp(found.back(), -50.0, 50.0));
+  const double factor = portable::exp(std::clamp(found.back(), -50.0, 50.0));
   Run run = products_run({powers}, {{sign < 0 ? -factor : factor}}, {0}, {}, random);
   for (std::size_t k = 0; k < data_.inputs; ++k) run.free[k] = 1;
   return run;

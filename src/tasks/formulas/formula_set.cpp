@@ -4,14 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
 
 #include "base/csv.hpp"
 #include "base/hash.hpp"
+#include "base/number.hpp"
 #include "base/random.hpp"
 #include "base/text.hpp"
+#include "nalm/detail/portable.hpp"
 
 namespace nalm {
 
@@ -32,9 +33,9 @@ std::vector<std::string_view> filled_parts(std::string_view text, char separator
 }
 
 bool read_number(std::string_view text, double& value) {
-  text = trim(text);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
+  const std::optional<double> number = number_of(trim(text));
+  value = number.value_or(0);
+  return number && std::isfinite(value);
 }
 
 // "m1 m2 [1,5); r [-2,2)": names, and the range that they share.
@@ -130,7 +131,7 @@ double standard_deviation(const Table& table, std::size_t column) {
   const auto n = static_cast<double>(table.rows);
   double mean = 0, sum = 0;
   for (std::size_t row = 0; row < table.rows; ++row) mean += table.at(row, column) / n;
-  for (std::size_t row = 0; row < table.rows; ++row) sum += std::pow(table.at(row, column) - mean, 2);
+  for (std::size_t row = 0; row < table.rows; ++row) sum += portable::pow(table.at(row, column) - mean, 2);
   return std::sqrt(sum / n);
 }
 

@@ -8,17 +8,15 @@
 #include <cmath>
 #include <optional>
 
+#include "base/number.hpp"
 #include "base/text.hpp"
 
 namespace nalm {
 namespace {
 
 std::optional<double> real_number(std::string_view text) {
-  text = trim(text);
-  double value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
+  const std::optional<double> value = number_of(trim(text));
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 std::string known_ranges() {

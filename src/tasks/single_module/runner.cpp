@@ -503,7 +503,7 @@ std::vector<RunId> by_place(const std::vector<Cell>& cells, std::vector<RunId> r
   const auto key = [&](const RunId& run) {
     return std::tuple(ranges.at(cells[run.cell].setting), seeds.at(run.seed), run.cell);
   };
-  std::sort(runs.begin(), runs.end(), [&](const RunId& a, const RunId& b) { return key(a) < key(b); });
+  std::stable_sort(runs.begin(), runs.end(), [&](const RunId& a, const RunId& b) { return key(a) < key(b); });
   return runs;
 }
 

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/csv.hpp"
+#include "base/number.hpp"
 #include "experiment/plan.hpp"
 #include "tasks/single_module/problem.hpp"
 #include "tasks/single_module/recipes.hpp"
@@ -135,7 +136,7 @@ Result<std::vector<Cell>> cells(const Plan& plan, std::vector<std::string>& left
 // ---- published -----------------------------------------------------------------------------------------------------
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
-double number(const std::string& cell) { return cell.empty() ? none : std::strtod(cell.c_str(), nullptr); }
+double number(const std::string& cell) { return number_of(cell).value_or(none); }
 
 // A range of the paper that is tested elsewhere is another task, and so is a mean over other ranges.
 bool is_run_as_published(std::string_view setting, const std::vector<TaskRange>& ranges) {

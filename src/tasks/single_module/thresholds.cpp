@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "nalm/detail/portable.hpp"
+
 namespace nalm {
 
 namespace {
@@ -69,7 +71,7 @@ double mean_squared_shortfall(double one_minus_scale, int k, double epsilon, con
   double mixed_powers = 0;  // sum of E2^j E1^(2 (k - 1 - j)), j < k
   for (int j = 0; j < k; ++j) {
     powers = powers * E1 + 1;
-    mixed_powers = mixed_powers * E1 * E1 + std::pow(E2, j);
+    mixed_powers = mixed_powers * E1 * E1 + portable::pow(E2, j);
   }
   const double shortfall = one_minus_scale + scale * epsilon * m.mean * powers;
   return shortfall * shortfall + scale * scale * variance * mixed_powers;
@@ -77,9 +79,9 @@ double mean_squared_shortfall(double one_minus_scale, int k, double epsilon, con
 
 // The mean of |x|^power: sums of the integrals of x^(r - 1) with r = power + 1.
 double integral(double a, double b, double r) {
-  if (a == 0) return std::pow(b, r) / r;
-  const double ratio = std::log1p((b - a) / a);
-  return r == 0 ? ratio : std::pow(a, r) * std::expm1(r * ratio) / r;
+  if (a == 0) return portable::pow(b, r) / r;
+  const double ratio = portable::log1p((b - a) / a);
+  return r == 0 ? ratio : portable::pow(a, r) * portable::expm1(r * ratio) / r;
 }
 
 double power_mean(const std::vector<Magnitudes>& magnitudes, double power) {
@@ -92,8 +94,10 @@ double power_mean(const std::vector<Magnitudes>& magnitudes, double power) {
 double power_mean_change(const std::vector<Magnitudes>& magnitudes, double power, double change) {
   if (std::abs(change) > 0.1) return power_mean(magnitudes, power + change) - power_mean(magnitudes, power);
   // x^r at an end of the range, and its change.
-  const auto at = [](double x, double r) { return x == 0 ? 0 : std::pow(x, r); };
-  const auto change_at = [&](double x, double r) { return x == 0 ? 0 : at(x, r) * std::expm1(change * std::log(x)); };
+  const auto at = [](double x, double r) { return x == 0 ? 0 : portable::pow(x, r); };
+  const auto change_at = [&](double x, double r) {
+    return x == 0 ? 0 : at(x, r) * portable::expm1(change * portable::log(x));
+  };
   const double r = power + 1;
   double sum = 0;
   for (const auto& [a, b, share] : magnitudes) {
@@ -156,9 +160,9 @@ double log_space_threshold(Operation operation, const Range& test, int inputs, d
   const double first = power_mean(magnitudes, 2), second = power_mean(magnitudes, second_power);
   const auto relative_change = [&](double s) {
     const double towards_zero = second_power > 0 ? -s : s;
-    return std::expm1(std::log1p(power_mean_change(magnitudes, 2, -s) / first) +
-                      std::log1p(power_mean_change(magnitudes, second_power, towards_zero) / second) +
-                      (inputs - 2) * std::log1p(power_mean_change(magnitudes, 0, s)));
+    return portable::expm1(portable::log1p(power_mean_change(magnitudes, 2, -s) / first) +
+                           portable::log1p(power_mean_change(magnitudes, second_power, towards_zero) / second) +
+                           (inputs - 2) * portable::log1p(power_mean_change(magnitudes, 0, s)));
   };
   return first * second * (relative_change(2 * epsilon) - 2 * relative_change(epsilon));
 }
@@ -183,7 +187,7 @@ double almost_right(Operation operation, std::span<const double> x, std::size_t 
       if (opposed) {
         // |a|^-epsilon |b|^+epsilon for a product, |b|^-epsilon for a quotient.
         const double power = operation == Operation::Multiply ? epsilon : -epsilon;
-        return exact * std::pow(std::abs(a), -epsilon) * std::pow(std::abs(b), power) * others_product;
+        return exact * portable::pow(std::abs(a), -epsilon) * portable::pow(std::abs(b), power) * others_product;
       }
       const double factor =
           operation == Operation::Multiply ? (1 - epsilon) * (1 - epsilon) : (1 - epsilon) / (1 + epsilon);
