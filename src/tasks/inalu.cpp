@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "experiment/task.hpp"
+#include "tasks/operation.hpp"
 
 namespace nalm {
 namespace {
@@ -125,20 +126,7 @@ class SchloerData final : public RunData {
         if (roles_[i] == Role::A) a += value;
         if (roles_[i] == Role::B) b += value;
       }
-      switch (operation_) {
-        case Operation::Add:
-          t[r] = a + b;
-          break;
-        case Operation::Subtract:
-          t[r] = a - b;
-          break;
-        case Operation::Multiply:
-          t[r] = a * b;
-          break;
-        case Operation::Divide:
-          t[r] = a / b;
-          break;
-      }
+      t[r] = apply(operation_, a, b);
     }
   }
 

@@ -1,6 +1,5 @@
 #include "fit/starts/dictionary.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace nalm::fitting {
