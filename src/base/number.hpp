@@ -1,4 +1,5 @@
-// The one reader of decimal numbers: correctly rounded, and neither the locale nor the standard library's version matters.
+// The one reader of decimal numbers: correctly rounded, and neither the locale nor the standard library's version
+// matters.
 #pragma once
 
 #include <optional>

@@ -2,10 +2,17 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace nalm {
+
+// The text with one part of it replaced wherever it stands.
+inline std::string replaced(std::string text, std::string_view what, std::string_view by) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != text.npos; at += by.size()) text.replace(at, what.size(), by);
+  return text;
+}
 
 // Without spaces and tabs at both ends.
 inline std::string_view trim(std::string_view text) {

@@ -2,8 +2,6 @@
 // line in src/tasks/tasks.cpp.
 #pragma once
 
-#include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include <fmt/format.h>
-
 #include "base/random.hpp"
 #include "fit/description.hpp"
 #include "fit/refine.hpp"

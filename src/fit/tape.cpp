@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "formula/node.hpp"
 #include "nalm/detail/portable.hpp"

@@ -20,26 +20,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double value_of(const Expression& e, const double* x) {
-  switch (e.kind()) {
-    case Kind::Negate:
-      return -x[0];
-    case Kind::Add:
-      return x[0] + x[1];
-    case Kind::Subtract:
-      return x[0] - x[1];
-    case Kind::Multiply:
-      return x[0] * x[1];
-    case Kind::Divide:
-      return x[0] / x[1];
-    case Kind::Power:
-      return portable::pow(x[0], x[1]);
-    case Kind::Call:
-      return ExpressionBuilder::node(e).function->value(x);
-    case Kind::Constant:
-    case Kind::Variable:
-      break;
-  }
-  return e.constant();
+  return e.kind() == Kind::Call ? ExpressionBuilder::node(e).function->value(x) : formula::combined(e.kind(), x);
 }
 
 // A zero scale means exactly zero and a zero slope means no influence, whatever they are multiplied with.

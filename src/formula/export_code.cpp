@@ -1,7 +1,6 @@
 // Formulas for programs: text that computes the same number.
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <map>
@@ -11,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.hpp"
 #include "formula/exports.hpp"
 #include "formula/identifiers.hpp"
 #include "formula/readable.hpp"
@@ -198,13 +198,6 @@ class Signature {
   std::vector<std::string> columns_;
   std::map<std::string, std::string> identifiers_;
 };
-
-std::string replaced(std::string text, std::string_view from, std::string_view to) {
-  for (std::size_t k = text.find(from); k != std::string::npos; k = text.find(from, k + to.size())) {
-    text.replace(k, from.size(), to);
-  }
-  return text;
-}
 
 std::string written(const Exported& exported, const Language& language, const Names& names) {
   return write(readable(exported.formula, Minus::InNumerator), language, names);

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.hpp"
 #include "formula/exports.hpp"
 #include "formula/node.hpp"
 #include "formula/readable.hpp"
@@ -73,20 +74,11 @@ std::string latex_symbol(const std::string& text) {
   if (find_greek(text)) return "\\" + text;
   std::string escaped;
   for (const char c : text) {
-    switch (c) {
-      case '\\':
-        escaped += R"(\backslash{})";
-        break;
-      case '^':
-        escaped += R"(\wedge{})";
-        break;
-      case '~':
-        escaped += R"(\sim{})";
-        break;
-      default:
-        if (std::string_view("#$%&_{} ").find(c) != std::string_view::npos) escaped += '\\';
-        escaped += c;
-    }
+    const bool special = std::string_view("#$%&_{} ").find(c) != std::string_view::npos;
+    escaped += c == '\\'  ? R"(\backslash{})"
+               : c == '^' ? R"(\wedge{})"
+               : c == '~' ? R"(\sim{})"
+                          : std::string(special ? 1 : 0, '\\') + c;
   }
   return is_word(text) ? R"(\mathrm{)" + escaped + "}" : escaped;
 }
@@ -99,23 +91,9 @@ std::string latex_name(const std::string& name) {
 }
 
 std::string mathml_symbol(const std::string& text) {
-  std::string escaped;
-  if (const Greek* greek = find_greek(text)) {
-    escaped = greek->letter;
-  } else {
-    for (const char c : text) {
-      if (c == '&') {
-        escaped += "&amp;";
-      } else if (c == '<') {
-        escaped += "&lt;";
-      } else if (c == '>') {
-        escaped += "&gt;";
-      } else {
-        escaped += c;
-      }
-    }
-  }
-  return "<mi>" + escaped + "</mi>";
+  const Greek* greek = find_greek(text);
+  const std::string escaped = replaced(replaced(replaced(text, "&", "&amp;"), "<", "&lt;"), ">", "&gt;");
+  return "<mi>" + (greek ? std::string(greek->letter) : escaped) + "</mi>";
 }
 
 std::string mathml_name(const std::string& name) {

@@ -8,7 +8,6 @@
 #include <iterator>
 #include <limits>
 #include <unordered_set>
-#include <utility>
 
 #include "formula/node.hpp"
 #include "nalm/detail/portable.hpp"
@@ -217,45 +216,11 @@ Expression max(const Expression& a, const Expression& b) { return Expression::ca
 std::span<const std::string_view> function_names() { return kFunctionNames; }
 
 Expression with_values(const Expression& expression, std::span<const std::pair<std::string, double>> values) {
-  std::vector<Expression> stack;
-  formula::visit_operands_first(expression, [&](const Expression& e) {
-    const auto first = stack.end() - static_cast<std::ptrdiff_t>(e.operands().size());
-    std::vector<Expression> x(std::make_move_iterator(first), std::make_move_iterator(stack.end()));
-    stack.erase(first, stack.end());
-    switch (e.kind()) {
-      case Kind::Variable: {
-        const auto known =
-            std::find_if(values.begin(), values.end(), [&](const auto& v) { return v.first == e.name(); });
-        stack.push_back(known == values.end() ? e : Expression(known->second));
-        break;
-      }
-      case Kind::Negate:
-        stack.push_back(-x[0]);
-        break;
-      case Kind::Add:
-        stack.push_back(x[0] + x[1]);
-        break;
-      case Kind::Subtract:
-        stack.push_back(x[0] - x[1]);
-        break;
-      case Kind::Multiply:
-        stack.push_back(x[0] * x[1]);
-        break;
-      case Kind::Divide:
-        stack.push_back(x[0] / x[1]);
-        break;
-      case Kind::Power:
-        stack.push_back(pow(x[0], x[1]));
-        break;
-      case Kind::Call:
-        stack.push_back(Expression::call(e.name(), std::move(x)));
-        break;
-      case Kind::Constant:
-        stack.push_back(e);
-        break;
-    }
+  return formula::rebuilt(expression, [&](const Expression& e, std::vector<Expression> x) {
+    const auto known = std::find_if(values.begin(), values.end(),
+                                    [&](const auto& v) { return e.kind() == Kind::Variable && v.first == e.name(); });
+    return known == values.end() ? formula::with_operands(e, std::move(x)) : Expression(known->second);
   });
-  return stack.back();
 }
 
 std::vector<std::string> variables(const Expression& expression) {

@@ -4,7 +4,9 @@
 // recurses over a tree or over the nesting of a text, not even the destructor, and no limit on either is needed.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +57,26 @@ struct ExpressionBuilder {
 
 namespace formula {
 
+// What an operator makes of its operands, be they numbers or trees.
+template <class T>
+T combined(Expression::Kind kind, const T* x) {
+  using std::pow;
+  switch (kind) {
+    case Expression::Kind::Negate:
+      return -x[0];
+    case Expression::Kind::Add:
+      return x[0] + x[1];
+    case Expression::Kind::Subtract:
+      return x[0] - x[1];
+    case Expression::Kind::Multiply:
+      return x[0] * x[1];
+    case Expression::Kind::Divide:
+      return x[0] / x[1];
+    default:
+      return pow(x[0], x[1]);
+  }
+}
+
 // Calls visit(node) for every node, operands before their operation and left before right. A subtree that is shared
 // is visited once for each of its uses.
 template <class Visit>
@@ -75,6 +97,25 @@ void visit_operands_first(const Expression& root, Visit&& visit) {
       path.pop_back();
     }
   }
+}
+
+// A node like this one of other operands, simplified as the operators do it.
+inline Expression with_operands(const Expression& e, std::vector<Expression> x) {
+  if (x.empty()) return e;
+  return e.kind() == Expression::Kind::Call ? Expression::call(e.name(), std::move(x)) : combined(e.kind(), x.data());
+}
+
+// The tree with every node replaced by replace(node, operands that have been replaced).
+template <class Replace>
+Expression rebuilt(const Expression& expression, Replace replace) {
+  std::vector<Expression> stack;
+  visit_operands_first(expression, [&](const Expression& e) {
+    const auto first = stack.end() - static_cast<std::ptrdiff_t>(e.operands().size());
+    std::vector<Expression> operands(std::make_move_iterator(first), std::make_move_iterator(stack.end()));
+    stack.erase(first, stack.end());
+    stack.push_back(replace(e, std::move(operands)));
+  });
+  return std::move(stack.back());
 }
 
 }  // namespace formula

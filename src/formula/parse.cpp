@@ -7,7 +7,6 @@
 //   power   = atom [ "^" signed ]
 //   atom    = number | name | "quoted name" | function "(" sum { "," sum } ")" | "(" sum ")"
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <iterator>
 #include <limits>
@@ -34,20 +33,9 @@ constexpr char kMinusSign = '~';  // tells the sign from the subtraction on the 
 
 // Everything below 1 stays on the stack until its ")".
 int precedence(char symbol) {
-  switch (symbol) {
-    case '+':
-    case '-':
-      return 1;
-    case '*':
-    case '/':
-      return 2;
-    case kMinusSign:
-      return 3;
-    case '^':
-      return 4;
-    default:
-      return 0;
-  }
+  if (symbol == '+' || symbol == '-') return 1;
+  if (symbol == '*' || symbol == '/') return 2;
+  return symbol == kMinusSign ? 3 : symbol == '^' ? 4 : 0;
 }
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -197,18 +185,10 @@ class Parser {
   }
 
   static Expression combine(char symbol, const Expression& a, const Expression& b) {
-    switch (symbol) {
-      case '+':
-        return a + b;
-      case '-':
-        return a - b;
-      case '*':
-        return a * b;
-      case '/':
-        return a / b;
-      default:
-        return pow(a, b);
-    }
+    if (symbol == '+') return a + b;
+    if (symbol == '-') return a - b;
+    if (symbol == '*') return a * b;
+    return symbol == '/' ? a / b : pow(a, b);
   }
 
   bool close() {

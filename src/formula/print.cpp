@@ -1,7 +1,6 @@
 // The text of an expression, with no parentheses but those the parser needs to build the same tree again.
 #include <cmath>
 #include <numbers>
-#include <string>
 
 #include "formula/node.hpp"
 #include "formula/print.hpp"

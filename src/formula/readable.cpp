@@ -2,9 +2,6 @@
 #include "formula/readable.hpp"
 
 #include <cmath>
-#include <cstddef>
-#include <iterator>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -49,29 +46,11 @@ std::optional<Expression> without_sign(const Expression& term) {
 
 // One node with its signs as people write them, from operands that have been through this.
 Expression with_readable_signs(const Expression& e, std::vector<Expression> x) {
-  switch (e.kind()) {
-    case Kind::Negate:
-      return -x[0];
-    case Kind::Add:
-      if (const auto subtrahend = without_sign(x[1])) return x[0] - *subtrahend;
-      return x[0] + x[1];
-    case Kind::Subtract:
-      return x[0] - x[1];
-    case Kind::Multiply:
-      if (x[0].is_constant(-1)) return -x[1];
-      if (x[1].is_constant(-1)) return -x[0];
-      return x[0] * x[1];
-    case Kind::Divide:
-      return x[0] / x[1];
-    case Kind::Power:
-      return pow(x[0], x[1]);
-    case Kind::Call:
-      return Expression::call(e.name(), std::move(x));
-    case Kind::Constant:
-    case Kind::Variable:
-      break;
-  }
-  return e;
+  if (e.kind() == Kind::Add)
+    if (const auto subtrahend = without_sign(x[1])) return x[0] - *subtrahend;
+  if (e.kind() == Kind::Multiply && x[0].is_constant(-1)) return -x[1];
+  if (e.kind() == Kind::Multiply && x[1].is_constant(-1)) return -x[0];
+  return with_operands(e, std::move(x));
 }
 
 Expression spelled(const Expression& constant, Minus minus) {
@@ -90,19 +69,6 @@ Expression with_simple_numbers(const Expression& e, std::vector<Expression> x, M
   if (e.kind() == Kind::Variable) return e;
   if (e.kind() == Kind::Call) return ExpressionBuilder::call(*ExpressionBuilder::node(e).function, std::move(x));
   return ExpressionBuilder::operation(e.kind(), std::move(x));
-}
-
-// The tree with every node replaced by replace(node, operands that have been replaced).
-template <class Replace>
-Expression rebuilt(const Expression& expression, Replace replace) {
-  std::vector<Expression> stack;
-  visit_operands_first(expression, [&](const Expression& e) {
-    const auto first = stack.end() - static_cast<std::ptrdiff_t>(e.operands().size());
-    std::vector<Expression> operands(std::make_move_iterator(first), std::make_move_iterator(stack.end()));
-    stack.erase(first, stack.end());
-    stack.push_back(replace(e, std::move(operands)));
-  });
-  return std::move(stack.back());
 }
 
 }  // namespace

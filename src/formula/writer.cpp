@@ -47,22 +47,11 @@ class Writer {
 
   const Rule& rule(const Expression& e) const {
     if (const Rule* special = language_.special ? language_.special(e) : nullptr) return *special;
-    switch (e.kind()) {
-      case Kind::Negate:
-        return language_.negate;
-      case Kind::Add:
-        return language_.add;
-      case Kind::Subtract:
-        return language_.subtract;
-      case Kind::Multiply:
-        return language_.multiply;
-      case Kind::Divide:
-        return language_.divide;
-      case Kind::Power:
-        return language_.power;
-      default:
-        break;
-    }
+    const std::pair<Kind, const Rule*> operators[] = {
+        {Kind::Negate, &language_.negate},     {Kind::Add, &language_.add},       {Kind::Subtract, &language_.subtract},
+        {Kind::Multiply, &language_.multiply}, {Kind::Divide, &language_.divide}, {Kind::Power, &language_.power}};
+    for (const auto& [kind, known] : operators)
+      if (kind == e.kind()) return *known;
     const auto found = std::find_if(language_.functions.begin(), language_.functions.end(),
                                     [&](const FunctionRule& f) { return f.name == e.name(); });
     return found == language_.functions.end() ? language_.function : found->rule;
@@ -112,19 +101,10 @@ class Writer {
     std::string_view rest = rule.pattern;
     for (std::size_t k = rest.rfind('$'); k != std::string_view::npos; k = rest.rfind('$')) {
       put(rest.substr(k + 2));
-      switch (rest[k + 1]) {
-        case 'a':
-          put(e.operands()[0], rule.a);
-          break;
-        case 'b':
-          put(e.operands()[1], rule.b);
-          break;
-        case 'n':
-          put(e.name());
-          break;
-        default:
-          put(names_.function);
-      }
+      if (rest[k + 1] == 'a') put(e.operands()[0], rule.a);
+      if (rest[k + 1] == 'b') put(e.operands()[1], rule.b);
+      if (rest[k + 1] == 'n') put(e.name());
+      if (rest[k + 1] == 'f') put(names_.function);
       rest = rest.substr(0, k);
     }
     put(rest);

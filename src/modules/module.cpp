@@ -11,17 +11,8 @@
 namespace nalm {
 
 std::string_view name_of(Operation operation) {
-  switch (operation) {
-    case Operation::Add:
-      return "add";
-    case Operation::Subtract:
-      return "sub";
-    case Operation::Multiply:
-      return "mul";
-    case Operation::Divide:
-      return "div";
-  }
-  return "";
+  constexpr std::string_view names[] = {"add", "sub", "mul", "div"};
+  return names[static_cast<std::size_t>(operation)];
 }
 
 namespace {

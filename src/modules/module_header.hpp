@@ -23,10 +23,27 @@ concept HasPromisedFunctions = requires(const LayerShape& s, const double* in, d
   requires !HasTrainingForm<M> || requires { M::train_forward(s, in, in, in, in, out, out); };
 };
 
+inline Recipe ordinary_recipe() { return {}; }
+
+// What a header says in its `info`, with the tables that stand beside it under their own names.
+template <class M>
+constexpr ModuleInfo info_of() {
+  ModuleInfo info = M::info;
+  info.differences = M::differences;
+  info.parameters = M::parameters;
+  info.weights = M::weights_info;
+  info.recipe = ordinary_recipe;
+  if constexpr (requires { M::options; }) info.options = M::options;
+  if constexpr (requires { M::steps; }) info.steps = M::steps;
+  if constexpr (requires { M::operations; }) info.operations = M::operations;
+  if constexpr (requires { M::recipe; }) info.recipe = M::recipe;
+  return info;
+}
+
 constexpr bool is_complete(const ModuleInfo& m) {
   for (std::string_view text : {m.name, m.title, m.citation, m.formula, m.learned, m.unusual_inputs})
     if (text.empty()) return false;
-  return !m.differences.empty() && !m.parameters.empty() && !m.weights.empty() && m.recipe != nullptr;
+  return !m.differences.empty() && !m.parameters.empty() && !m.weights.empty();
 }
 constexpr bool names_differ(const auto& table) {
   for (std::size_t i = 0; i < table.size(); ++i)
@@ -49,11 +66,11 @@ consteval bool check_header() {
   static_assert(
       HasPromisedFunctions<M>,
       "The header's info has `prepared` without a function prepare, or `training_form` without train_forward.");
-  static_assert(is_complete(M::info), "A text, a table or the recipe is missing in the header's info.");
-  static_assert(names_differ(M::info.parameters) && names_differ(M::info.weights),
+  constexpr ModuleInfo info = info_of<M>();
+  static_assert(is_complete(info), "A text is missing in the header's info, or a table is empty.");
+  static_assert(names_differ(info.parameters) && names_differ(info.weights),
                 "Two arrays in a table of the header have the same name.");
-  static_assert(divisors_follow_weights(M::info),
-                "An array with the role Divisor must follow the Weight it belongs to.");
+  static_assert(divisors_follow_weights(info), "An array with the role Divisor must follow the Weight it belongs to.");
   return HasFunctions<M> && HasPromisedFunctions<M>;
 }
 

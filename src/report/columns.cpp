@@ -4,15 +4,9 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
+
 namespace nalm {
-namespace {
-
-std::string replaced(std::string text, std::string_view what, std::string_view by) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != text.npos; at += by.size()) text.replace(at, what.size(), by);
-  return text;
-}
-
-}  // namespace
 
 void Columns::drop_empty() {
   for (std::size_t k = rows_.empty() ? 0 : rows_.front().size(); k-- > 0;) {

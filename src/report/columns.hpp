@@ -1,7 +1,6 @@
 // Text in columns, the first ones to the left and the others to the right: what tables are printed with.
 #pragma once
 
-#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -17,10 +17,8 @@ std::string signed_percent(double value) { return fmt::format("{:+.1f}", 100 * v
 
 std::string rate_words(const ComparedFigure& f) {
   const PublishedFigure& figure = *f.figure;
-  std::string words = f.verdict == Verdict::Equal     ? "equal"
-                      : f.verdict == Verdict::Agrees  ? "agrees"
-                      : f.verdict == Verdict::Differs ? "DIFFERS"
-                                                      : "shown only";
+  constexpr std::string_view verdicts[] = {"equal", "agrees", "DIFFERS", "shown only"};
+  std::string words(verdicts[static_cast<std::size_t>(f.verdict)]);
   if (f.allowed) words += fmt::format(" ({} run{} allowed)", *f.allowed, *f.allowed == 1 ? "" : "s");
   if (!std::isnan(figure.value.lo)) {
     const bool inside = f.ours.value >= figure.value.lo - 0.005 && f.ours.value <= figure.value.hi + 0.005;
@@ -30,18 +28,9 @@ std::string rate_words(const ComparedFigure& f) {
   return words + (figure.source.empty() ? "" : fmt::format(" ({})", figure.source));
 }
 
-std::string other_words(const ComparedFigure& f) {
-  switch (f.verdict) {
-    case Verdict::Equal:
-      return "equal as printed";
-    case Verdict::Agrees:
-      return "intervals overlap";
-    case Verdict::Differs:
-      return "DIFFERS";
-    case Verdict::ShownOnly:
-      return "shown only";
-  }
-  return "";
+std::string_view other_words(const ComparedFigure& f) {
+  constexpr std::string_view words[] = {"equal as printed", "intervals overlap", "DIFFERS", "shown only"};
+  return words[static_cast<std::size_t>(f.verdict)];
 }
 
 }  // namespace
@@ -68,7 +57,7 @@ std::string print(const Comparison& comparison, bool all) {
     }
     columns.add({f.figure->model, f.figure->operation, f.cell ? f.figure->setting : "mean of all",
                  rate ? "success %" : f.figure->what + (f.figure->mean ? ", mean" : ""), ours, theirs, difference,
-                 rate ? rate_words(f) : other_words(f)});
+                 rate ? rate_words(f) : std::string(other_words(f))});
   }
   std::string text = shown > 0 ? columns.print() : "Every cell equals the published one, or agrees with it.\n";
   if (comparison.judged == 0) {
@@ -80,8 +69,7 @@ std::string print(const Comparison& comparison, bool all) {
     text += fmt::format(
         "{} of {} cells, run with the published seeds, equal the published count; of the {} that are reproducible seed "
         "by seed (without NPU and RealNPU) {}. Solved-at, as printed, equal in {} of {}. Limits: {} run, {} for NPU "
-        "and "
-        "RealNPU.\n",
+        "and RealNPU.\n",
         comparison.same_seeds_equal, comparison.same_seeds, comparison.reproducible, comparison.reproducible_equal,
         comparison.solved_at_equal, comparison.solved_at_compared, Comparison::allowed_reproducible,
         Comparison::allowed_chaotic);

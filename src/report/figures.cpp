@@ -201,7 +201,7 @@ Result<std::string> figure_data(std::string_view name) {
 Result<std::string> figure_page(std::string_view name) {
   const Result<std::string> data = figure_data(name);
   if (!data) return data.error();
-  return make_page(json::parse(*data)["title"].get<std::string>(), PageScript::Figure, *data);
+  return make_page(json::parse(*data)["title"].get<std::string>(), assets::page_figure, *data);
 }
 
 }  // namespace nalm

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t most_points = 2000, most_candidates = 500, most_cells = 4096, most_layers = 64;
+constexpr std::size_t most_points = 2000, most_entries = 500, most_cells = 4096, most_layers = 64;
 
 // ---- entries that may be missing, or something else ----------------------------------------------------------------
 
@@ -33,11 +33,6 @@ Json number(const Json& value) {
   if (!value.is_number() || !std::isfinite(value.get<double>())) return {};
   return value.get<double>();
 }
-Json number(const Json& object, std::string_view key) { return number(entry(object, key)); }
-Json flag(const Json& object, std::string_view key) {
-  const Json& value = entry(object, key);
-  return value.is_boolean() ? value : Json();
-}
 std::string text(const Json& object, std::string_view key) {
   const Json& value = entry(object, key);
   return value.is_string() ? value.get<std::string>() : "";
@@ -46,12 +41,6 @@ std::string text(const Json& object, std::string_view key) {
 std::string whole(const Json& object, std::string_view key) {
   const Json& value = entry(object, key);
   return value.is_number_integer() ? value.dump() : "";
-}
-std::vector<std::string> texts(const Json& object, std::string_view key) {
-  std::vector<std::string> list;
-  for (const Json& value : entry(object, key))
-    if (value.is_string()) list.push_back(value.get<std::string>());
-  return list;
 }
 // The objects in a list.
 std::vector<const Json*> objects(const Json& object, std::string_view key) {
@@ -67,61 +56,57 @@ std::vector<const Json*> objects(const Json& object, std::string_view key) {
 
 constexpr std::array<std::string_view, 3> sets{"train", "held_out", "outside"};
 
-Json error_of(const Json& value) {
+// What a fit has, each entry with a value of its kind.
+const Json& shape_of_fit() {
+  static const Json error{{"rows", 0}, {"rmse", 0}, {"relative", 0}, {"largest", 0}};
+  static const Json errors{{"train", error}, {"held_out", error}, {"outside", error}};
+  static const Json shape{
+      {"target", ""},
+      {"data", ""},
+      {"rows", 0},
+      {"version", ""},
+      {"seconds", 0},
+      {"command", ""},
+      {"found", true},
+      {"verdict", ""},
+      {"cut", true},
+      {"formula", ""},
+      {"mathml", ""},
+      {"latex", ""},
+      {"errors", errors},
+      {"constants", Json::array({{{"value", 0}, {"estimate", 0}, {"low", 0}, {"high", 0}, {"snapped", true}}})},
+      {"candidates",
+       Json::array(
+           {{{"formula", ""}, {"mathml", ""}, {"size", 0}, {"agreeing", 0}, {"chosen", true}, {"errors", errors}}})},
+      {"agreement", {{"agreeing", 0}, {"converged", 0}, {"restarts", 0}}},
+      {"verified", true},
+      {"verification_error", 0},
+      {"probe",
+       {{"box", Json::array({{{"column", ""}, {"low", 0}, {"high", 0}, {"probed_low", 0}, {"probed_high", 0}}})},
+        {"points", 0},
+        {"undefined", 0},
+        {"remarks", Json::array({""})}}},
+      {"notes", Json::array({""})}};
+  return shape;
+}
+
+// The same entries as the shape: texts are texts, numbers are finite or null, flags true, false or null, lists hold
+// what is of the kind of the shape's one element. An object that is something else is null.
+Json like(const Json& shape, const Json& value) {
+  if (shape.is_string()) return value.is_string() ? value : Json("");
+  if (shape.is_number()) return number(value);
+  if (shape.is_boolean()) return value.is_boolean() ? value : Json();
+  if (shape.is_array()) {
+    Json list = Json::array();
+    if (value.is_array())
+      for (const Json& one : value)
+        if (one.type() == shape.front().type() && list.size() < most_entries) list.push_back(like(shape.front(), one));
+    return list;
+  }
   if (!value.is_object()) return {};
-  return {{"rows", number(value, "rows")},
-          {"rmse", number(value, "rmse")},
-          {"relative", number(value, "relative")},
-          {"largest", number(value, "largest")}};
-}
-
-Json errors_of(const Json& value) {
-  Json errors = Json::object();
-  for (const std::string_view set : sets) errors[std::string(set)] = error_of(entry(value, set));
-  return errors;
-}
-
-Json constants_of(const Json& fit) {
-  Json list = Json::array();
-  for (const Json* constant : objects(fit, "constants")) {
-    list.push_back({{"value", number(*constant, "value")},
-                    {"estimate", number(*constant, "estimate")},
-                    {"low", number(*constant, "low")},
-                    {"high", number(*constant, "high")},
-                    {"snapped", flag(*constant, "snapped")}});
-  }
-  return list;
-}
-
-Json candidates_of(const Json& fit) {
-  Json list = Json::array();
-  for (const Json* candidate : objects(fit, "candidates")) {
-    if (list.size() == most_candidates) break;
-    list.push_back({{"formula", text(*candidate, "formula")},
-                    {"mathml", text(*candidate, "mathml")},
-                    {"size", number(*candidate, "size")},
-                    {"agreeing", number(*candidate, "agreeing")},
-                    {"chosen", flag(*candidate, "chosen")},
-                    {"errors", errors_of(*candidate)}});
-  }
-  return list;
-}
-
-Json probe_of(const Json& fit) {
-  const Json& probe = entry(fit, "probe");
-  if (!probe.is_object()) return {};
-  Json box = Json::array();
-  for (const Json* range : objects(probe, "box")) {
-    box.push_back({{"column", text(*range, "column")},
-                   {"low", number(*range, "low")},
-                   {"high", number(*range, "high")},
-                   {"probed_low", number(*range, "probed_low")},
-                   {"probed_high", number(*range, "probed_high")}});
-  }
-  return {{"box", std::move(box)},
-          {"points", number(probe, "points")},
-          {"undefined", number(probe, "undefined")},
-          {"remarks", texts(probe, "remarks")}};
+  Json object;
+  for (const auto& [key, part] : shape.items()) object[key] = like(part, entry(value, key));
+  return object;
 }
 
 Json named_constants_of(const Json& model) {
@@ -181,21 +166,9 @@ Json points_of(const Json& fit) {
 
 // ---- the layers ----------------------------------------------------------------------------------------------------
 
-std::string_view name_of(Axis axis) {
-  switch (axis) {
-    case Axis::Input:
-      return "input";
-    case Axis::Output:
-      return "output";
-    case Axis::Comparison:
-      return "comparison";
-    case Axis::Path:
-      return "path";
-    case Axis::One:
-      return "";
-  }
-  return "";
-}
+// By Axis.
+constexpr std::string_view axis_names[] = {"input", "output", "comparison", "path", ""};
+std::string_view name_of(Axis axis) { return axis_names[static_cast<std::size_t>(axis)]; }
 
 // A matrix with what its indices count: {"name", "rows": "input", "columns": "output", "values": [[...]]}. Lists become
 // a row, or a column if they have one number per input; of lists of matrices each becomes one.
@@ -255,8 +228,8 @@ Json layers_of(const Json& model) {
     }
     layers.push_back({{"module", name},
                       {"title", module ? std::string((*module)->title) : ""},
-                      {"inputs", number(*layer, "inputs")},
-                      {"outputs", number(*layer, "outputs")},
+                      {"inputs", number(entry(*layer, "inputs"))},
+                      {"outputs", number(entry(*layer, "outputs"))},
                       {"parameters", std::move(matrices)}});
   }
   return layers;
@@ -279,38 +252,22 @@ Result<Json> read(std::string_view source, std::string_view name) {
 Result<std::string> fit_data(std::string_view source, std::string_view source_name) {
   const Result<Json> read_model = read(source, source_name);
   if (!read_model) return read_model.error();
-  const Json &model = *read_model, &fit = entry(model, "fit"), &agreement = entry(fit, "agreement");
-  const std::string formula = text(fit, "formula");
-  const Json data{{"source", source_name},
-                  {"made_by", fmt::format("nalm {}", version())},
-                  {"columns", texts(model, "columns")},
-                  {"target", text(fit, "target")},
-                  {"data", text(fit, "data")},
-                  {"rows", number(fit, "rows")},
-                  {"seed", whole(fit, "seed")},
-                  {"version", text(fit, "version")},
-                  {"seconds", number(fit, "seconds")},
-                  {"command", text(fit, "command")},
-                  {"found", flag(fit, "found")},
-                  {"verdict", text(fit, "verdict")},
-                  {"cut", flag(fit, "cut")},
-                  {"formula", formula.empty() ? text(model, "formula") : formula},
-                  {"mathml", text(fit, "mathml")},
-                  {"latex", text(fit, "latex")},
-                  {"errors", errors_of(entry(fit, "errors"))},
-                  {"constants", constants_of(fit)},
-                  {"named_constants", named_constants_of(model)},
-                  {"candidates", candidates_of(fit)},
-                  {"agreement",
-                   {{"agreeing", number(agreement, "agreeing")},
-                    {"converged", number(agreement, "converged")},
-                    {"restarts", number(agreement, "restarts")}}},
-                  {"verified", flag(fit, "verified")},
-                  {"verification_error", number(fit, "verification_error")},
-                  {"probe", probe_of(fit)},
-                  {"notes", texts(fit, "notes")},
-                  {"points", points_of(fit)},
-                  {"layers", layers_of(model)}};
+  const Json &model = *read_model, &shape = shape_of_fit();
+  Json fit = entry(model, "fit");
+  // Candidates have their errors beside the rest; agreement and errors are always there.
+  for (Json& candidate : fit["candidates"])
+    if (candidate.is_object()) candidate["errors"] = candidate;
+  for (const char* always : {"agreement", "errors"})
+    if (!fit[always].is_object()) fit[always] = Json::object();
+  Json data = like(shape, fit);
+  if (data["formula"] == "") data["formula"] = text(model, "formula");
+  data["source"] = source_name;
+  data["made_by"] = fmt::format("nalm {}", version());
+  data["columns"] = like(Json::array({""}), entry(model, "columns"));
+  data["seed"] = whole(fit, "seed");
+  data["named_constants"] = named_constants_of(model);
+  data["points"] = points_of(fit);
+  data["layers"] = layers_of(model);
   return data.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -319,7 +276,7 @@ Result<std::string> fit_page(std::string_view source, std::string_view source_na
   if (!data) return data.error();
   const std::string target = Json::parse(*data)["target"].get<std::string>();
   return make_page(target.empty() ? "nalm: a fitted formula" : fmt::format("nalm: a formula for {}", target),
-                   PageScript::Fit, *data);
+                   assets::page_fit, *data);
 }
 
 }  // namespace nalm

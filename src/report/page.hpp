@@ -8,10 +8,13 @@
 
 namespace nalm {
 
-enum class PageScript { Report, Figure, Fit, Comparison };
+// Embedded by CMakeLists.txt.
+namespace assets {
+extern const std::string_view page_report, page_figure, page_fit, page_comparison;
+}
 
-// An error if the program was built without the plotting library.
-Result<std::string> make_page(std::string_view title, PageScript script, std::string_view json);
+// An error if the program was built without the plotting library. script: one of those above.
+Result<std::string> make_page(std::string_view title, std::string_view script, std::string_view json);
 bool has_plotting_library();
 
 }  // namespace nalm

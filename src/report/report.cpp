@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/json_number.hpp"
@@ -313,7 +312,7 @@ Result<std::string> report_data(const Store& store, const Judgement& wanted) {
 Result<std::string> report_page(const Store& store, const Judgement& judgement) {
   const Result<std::string> data = report_data(store, judgement);
   if (!data) return data.error();
-  return make_page(fmt::format("nalm: {}", store.info().plan.task->title), PageScript::Report, *data);
+  return make_page(fmt::format("nalm: {}", store.info().plan.task->title), assets::page_report, *data);
 }
 
 Result<std::string> comparison_page(std::span<const StoreComparison> comparisons, std::span<const std::string> names) {
@@ -341,7 +340,7 @@ Result<std::string> comparison_page(std::span<const StoreComparison> comparisons
                               {"differing", comparison.differing},
                               {"cells", std::move(cells)}});
   }
-  return make_page("nalm: results side by side", PageScript::Comparison,
+  return make_page("nalm: results side by side", assets::page_comparison,
                    data.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 

@@ -1,6 +1,5 @@
 #include "report/table_json.hpp"
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/json_number.hpp"

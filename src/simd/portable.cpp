@@ -1,5 +1,5 @@
-// Compiled like a kernel for the scalar target: one lane of simd/functions.hpp, so that a formula and the module that it
-// comes from compute alike. Added here is what lanes need not know: special values, huge angles, and powers.
+// Compiled like a kernel for the scalar target: one lane of simd/functions.hpp, so that a formula and the module that
+// it comes from compute alike. Added here is what lanes need not know: special values, huge angles, and powers.
 #include "nalm/detail/portable.hpp"
 
 #include <array>
@@ -70,8 +70,8 @@ constexpr Pair log10_e{0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57};
 
 // ---- log with twice the digits -------------------------------------------------------------------------------------
 
-// 128 intervals of [sqrt(1/2), sqrt(2)): a factor of at most 9 bits that takes the interval's numbers close to 1, and the
-// logarithm of its inverse.
+// 128 intervals of [sqrt(1/2), sqrt(2)): a factor of at most 9 bits that takes the interval's numbers close to 1, and
+// the logarithm of its inverse.
 struct LogEntry {
   double factor;
   Pair log;
@@ -114,8 +114,10 @@ Pair precise_log(double x) {
   const Pair square = exact_product(r, -0.5 * r);
   const Pair whole = exact_sum(exponent * ln_2_start, entry.log.hi), more = exact_sum(whole.hi, r);
   const Pair all = exact_sum(more.hi, square.hi);
-  return quick_sum(all.hi, all.lo + (more.lo + (whole.lo + (square.lo + (entry.log.lo + (exponent * ln_2_rest.hi +
-                                                                                        (tail + rest.lo * (1 - r))))))));
+  return quick_sum(
+      all.hi,
+      all.lo + (more.lo +
+                (whole.lo + (square.lo + (entry.log.lo + (exponent * ln_2_rest.hi + (tail + rest.lo * (1 - r))))))));
 }
 
 // ---- exp of a pair -------------------------------------------------------------------------------------------------
@@ -167,8 +169,8 @@ constexpr std::uint64_t two_over_pi[] = {
     0x9c845f8bbdf9283b, 0x1ff897ffde05980f, 0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d,
     0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab, 0xf0cfbc209af4361d};
 
-// x = m 2^e: only those 192 bits of 2/pi count that m moves to just above and below the binary point; what stands before
-// them gives multiples of 4 quarters (Payne and Hanek).
+// x = m 2^e: only those 192 bits of 2/pi count that m moves to just above and below the binary point; what stands
+// before them gives multiples of 4 quarters (Payne and Hanek).
 Reduced reduce(double x) {
   int exponent;
   const std::uint64_t mantissa = static_cast<std::uint64_t>(std::ldexp(std::frexp(std::fabs(x), &exponent), 53));
@@ -180,8 +182,7 @@ Reduced reduce(double x) {
     if (bit < 0) return bit <= -64 ? 0 : two_over_pi[0] >> -bit;
     const std::size_t index = static_cast<std::size_t>(bit) / 64;
     const int shift = bit % 64;
-    return shift == 0 ? two_over_pi[index]
-                      : two_over_pi[index] << shift | two_over_pi[index + 1] >> (64 - shift);
+    return shift == 0 ? two_over_pi[index] : two_over_pi[index] << shift | two_over_pi[index + 1] >> (64 - shift);
   };
   // The product modulo 2^192, whose binary point stands below its second highest bit.
   __extension__ using Wide = unsigned __int128;

@@ -14,18 +14,9 @@ using Kind = CalcToken::Kind;
 constexpr std::string_view root_sign = "\u221A", minus_sign = "\u2212";
 
 int precedence(Kind kind) {
-  switch (kind) {
-    case Kind::Add:
-    case Kind::Subtract:
-      return 1;
-    case Kind::Multiply:
-    case Kind::Divide:
-      return 2;
-    case Kind::Negate:
-      return 3;
-    default:
-      return 4;
-  }
+  if (kind == Kind::Add || kind == Kind::Subtract) return 1;
+  if (kind == Kind::Multiply || kind == Kind::Divide) return 2;
+  return kind == Kind::Negate ? 3 : 4;
 }
 
 // An operator, and the bytes it takes.
@@ -34,24 +25,13 @@ struct Operator {
   std::size_t length = 1;
 };
 std::optional<Operator> binary_operator(std::string_view text) {
-  constexpr std::pair<std::string_view, Kind> printed[] = {
-      {"\u00D7", Kind::Multiply}, {"\u00B7", Kind::Multiply}, {"\u00F7", Kind::Divide}, {minus_sign, Kind::Subtract}};
-  for (const auto& [sign, kind] : printed)
+  constexpr std::pair<std::string_view, Kind> signs[] = {
+      {"+", Kind::Add},           {"-", Kind::Subtract},    {"*", Kind::Multiply},
+      {"/", Kind::Divide},        {"^", Kind::Power},       {"\u00D7", Kind::Multiply},
+      {"\u00B7", Kind::Multiply}, {"\u00F7", Kind::Divide}, {minus_sign, Kind::Subtract}};
+  for (const auto& [sign, kind] : signs)
     if (text.starts_with(sign)) return Operator{kind, sign.size()};
-  switch (text.empty() ? '\0' : text[0]) {
-    case '+':
-      return Operator{Kind::Add};
-    case '-':
-      return Operator{Kind::Subtract};
-    case '*':
-      return Operator{Kind::Multiply};
-    case '/':
-      return Operator{Kind::Divide};
-    case '^':
-      return Operator{Kind::Power};
-    default:
-      return {};
-  }
+  return {};
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }

@@ -10,6 +10,7 @@
 #include "experiment/task.hpp"
 #include "nalm/detail/portable.hpp"
 #include "nalm/model.hpp"
+#include "tasks/operation.hpp"
 
 namespace nalm {
 namespace {
@@ -34,16 +35,7 @@ bool contains(const std::string_view (&names)[N], std::string_view name) {
 bool is_product(CalcOperator op) { return op != CalcOperator::Add && op != CalcOperator::Subtract; }
 
 Operation operation_of(CalcOperator op) {
-  switch (op) {
-    case CalcOperator::Add:
-      return Operation::Add;
-    case CalcOperator::Subtract:
-      return Operation::Subtract;
-    case CalcOperator::Divide:
-      return Operation::Divide;
-    default:
-      return Operation::Multiply;
-  }
+  return operand_count(op) == 2 ? static_cast<Operation>(op) : Operation::Multiply;
 }
 
 void draw(CalcOperator op, const OperatorTraining& training, double range, Xoshiro& stream, std::span<double> x,
@@ -85,37 +77,12 @@ std::string_view name_of(CalcOperator op) {
 int operand_count(CalcOperator op) { return op == CalcOperator::Square || op == CalcOperator::Root ? 1 : 2; }
 
 double exact_value(CalcOperator op, std::span<const double> operands) {
-  switch (op) {
-    case CalcOperator::Add:
-      return operands[0] + operands[1];
-    case CalcOperator::Subtract:
-      return operands[0] - operands[1];
-    case CalcOperator::Multiply:
-      return operands[0] * operands[1];
-    case CalcOperator::Divide:
-      return operands[0] / operands[1];
-    case CalcOperator::Square:
-      return operands[0] * operands[0];
-    case CalcOperator::Root:
-      return std::sqrt(operands[0]);
-  }
-  return 0;
+  return apply(static_cast<SubsetOperation>(op), operands.front(), operands.back());
 }
 
 std::string_view standard_module(CalcOperator op) {
-  switch (op) {
-    case CalcOperator::Add:
-    case CalcOperator::Subtract:
-      return "NAU";
-    case CalcOperator::Multiply:
-    case CalcOperator::Square:
-      return "NMU";
-    case CalcOperator::Divide:
-      return "NMRU";
-    case CalcOperator::Root:
-      return "NRU-power";
-  }
-  return {};
+  constexpr std::string_view names[] = {"NAU", "NAU", "NMU", "NMRU", "NMU", "NRU-power"};
+  return names[static_cast<std::size_t>(op)];
 }
 
 Result<OperatorTraining> single_module(CalcOperator op, std::string_view name) {

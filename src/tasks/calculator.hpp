@@ -42,6 +42,7 @@ std::variant<std::vector<CalcToken>, CalcMistake> parse_calculation(std::string_
 
 // ---- operators -----------------------------------------------------------------------------------------------------
 
+// In the order of SubsetOperation.
 enum class CalcOperator { Add, Subtract, Multiply, Divide, Square, Root };
 inline constexpr std::array all_calc_operators{CalcOperator::Add,    CalcOperator::Subtract, CalcOperator::Multiply,
                                                CalcOperator::Divide, CalcOperator::Square,   CalcOperator::Root};

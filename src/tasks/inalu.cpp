@@ -10,6 +10,7 @@
 
 #include "experiment/task.hpp"
 #include "nalm/detail/portable.hpp"
+#include "tasks/operation.hpp"
 
 namespace nalm {
 namespace {
@@ -132,20 +133,7 @@ class SchloerData final : public RunData {
         if (roles_[i] == Role::A) a += value;
         if (roles_[i] == Role::B) b += value;
       }
-      switch (operation_) {
-        case Operation::Add:
-          t[r] = a + b;
-          break;
-        case Operation::Subtract:
-          t[r] = a - b;
-          break;
-        case Operation::Multiply:
-          t[r] = a * b;
-          break;
-        case Operation::Divide:
-          t[r] = a / b;
-          break;
-      }
+      t[r] = apply(operation_, a, b);
     }
   }
 

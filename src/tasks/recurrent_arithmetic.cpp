@@ -1,8 +1,6 @@
 // A recurrent additive cell reads ten rows of ten inputs, and a layer joins its two sums at the end.
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "tasks/arithmetic_dataset.hpp"
 
 namespace nalm {

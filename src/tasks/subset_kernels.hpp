@@ -1,35 +1,12 @@
 // Compiled per instruction set: rows of random inputs, and what is asked of the sums over two subsets of them.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
 #include "simd/compiled_targets.hpp"
+#include "tasks/operation.hpp"
 
 namespace nalm {
-
-enum class SubsetOperation { Add, Subtract, Multiply, Divide, Square, Root };
-
-// T is a number, or the lanes of an instruction set.
-template <class T>
-T apply(SubsetOperation operation, T a, T b) {
-  using std::sqrt;
-  switch (operation) {
-    case SubsetOperation::Add:
-      return a + b;
-    case SubsetOperation::Subtract:
-      return a - b;
-    case SubsetOperation::Multiply:
-      return a * b;
-    case SubsetOperation::Divide:
-      return a / b;
-    case SubsetOperation::Square:
-      return a * a;
-    case SubsetOperation::Root:
-      return sqrt(a);
-  }
-  return a;
-}
 
 struct SubsetRows {
   SubsetOperation operation{};

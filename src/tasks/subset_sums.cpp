@@ -1,7 +1,5 @@
 #include "tasks/subset_sums.hpp"
 
-#include "tasks/subset_kernels.hpp"
-
 namespace nalm {
 
 #define NALM_DECLARE_SUBSETS(target) extern const SubsetKernels subset_sums_##target;

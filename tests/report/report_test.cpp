@@ -236,7 +236,7 @@ TEST_F(Report, FetchesNothing) {
 
 TEST(Page, EscapesTitleAndData) {
   if (!has_plotting_library()) GTEST_SKIP() << "built without the plotting library";
-  const Result<std::string> page = make_page("a < b & c", PageScript::Figure, R"({"x":"</script>/*NALM_SCRIPT*/"})");
+  const Result<std::string> page = make_page("a < b & c", assets::page_figure, R"({"x":"</script>/*NALM_SCRIPT*/"})");
   ASSERT_TRUE(page.ok());
   EXPECT_TRUE(contains(*page, "<title>a &lt; b &amp; c</title>"));
   EXPECT_EQ(json::parse(data_text(*page))["x"], "</script>/*NALM_SCRIPT*/");

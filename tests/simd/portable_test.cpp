@@ -64,7 +64,8 @@ TEST(Portable, IsAsAccurateAsItsTable) {
       const double u = static_cast<double>(random() >> 11) * 0x1p-53, along = line.lo + (line.hi - line.lo) * u;
       const double x = line.by_exponent ? std::exp(along) : along;
       const long double exact = line.exact(x);
-      const double near = static_cast<double>(exact), place = std::nextafter(std::fabs(near), infinity) - std::fabs(near);
+      const double near = static_cast<double>(exact),
+                   place = std::nextafter(std::fabs(near), infinity) - std::fabs(near);
       const double error = std::fabs(static_cast<double>((line.f(x) - exact) / place));
       if (!(error <= worst)) worst = error, at = x;
     }
@@ -92,9 +93,9 @@ TEST(Portable, HugeAngles) {
 // ---- special values ------------------------------------------------------------------------------------------------
 
 TEST(Portable, SpecialValuesAreThoseOfTheCStandard) {
-  const double values[] = {0.0,   -0.0,   1,      -1,      2,      -2,       0.5,     -0.5,
-                           3,     -3,     2.5,    1e308,   -1e308, 5e-324,   -5e-324, 1e-310,
-                           0x1p70, -0x1p70, 0x1p53 + 2, 1e17, -1e17,  infinity, -infinity, nan};
+  const double values[] = {0.0,    -0.0,    1,          -1,    2,      -2,       0.5,       -0.5,
+                           3,      -3,      2.5,        1e308, -1e308, 5e-324,   -5e-324,   1e-310,
+                           0x1p70, -0x1p70, 0x1p53 + 2, 1e17,  -1e17,  infinity, -infinity, nan};
   const auto same = [](double a, double b) {
     if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
     return std::signbit(a) == std::signbit(b) && (a == b || std::fabs(a - b) <= 1e-15 * std::fabs(b));
@@ -111,8 +112,9 @@ TEST(Portable, SpecialValuesAreThoseOfTheCStandard) {
   check("cos", portable::cos, [](double x) { return std::cos(x); });
   check("tanh", portable::tanh, [](double x) { return std::tanh(x); });
   for (const double y : values)
-    check(fmt::format("pow(., {})", y), [y](double x) { return portable::pow(x, y); },
-          [y](double x) { return std::pow(x, y); });
+    check(
+        fmt::format("pow(., {})", y), [y](double x) { return portable::pow(x, y); },
+        [y](double x) { return std::pow(x, y); });
 }
 
 // ---- the same everywhere -------------------------------------------------------------------------------------------

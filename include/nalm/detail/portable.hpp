@@ -1,5 +1,6 @@
-// exp, log, pow and their kin on one double, the same bits on every machine. The C library's differ in the last bit from
-// version to version; these are built from operations that IEEE 754 rounds correctly (docs/design/010-portable-numbers.md).
+// exp, log, pow and their kin on one double, the same bits on every machine. The C library's differ in the last bit
+// from version to version; these are built from operations that IEEE 754 rounds correctly
+// (docs/design/010-portable-numbers.md).
 //
 // Special values are those of the C standard. Accuracy: lines of the table in tests/simd/portable_test.cpp.
 #pragma once

@@ -32,8 +32,6 @@ struct Dense {
       {"sum z", per_output, "b_o + sum_i x_i*W_io"},
   };
 
-  static Recipe recipe() { return {}; }
-
   static constexpr std::string_view differences[] = {
       "Weights start as Glorot and Bengio's uniform ones for every activation, the constant terms at 0; relu and relu6 "
       "often start with He's instead, +-sqrt(6/inputs).",
@@ -45,15 +43,9 @@ struct Dense {
       .citation = "the ordinary dense layer of neural networks",
       .formula = "z = b_o + sum_i x_i*W_io; y_o = max(z, 0), or min(max(z, 0), 6), sigmoid(z), tanh(z)",
       .learned = "all factors and the constant terms; any real numbers",
-      .differences = differences,
       .unusual_inputs =
           "NaN gives NaN; infinities go through the sum, where infinity times an exact 0 is NaN, and give the limit of "
           "the activation; zeros, denormals and 1e30 are ordinary numbers.",
-      .parameters = parameters,
-      .options = options,
-      .weights = weights_info,
-      .steps = steps,
-      .recipe = recipe,
   };
 
   template <class T>

@@ -35,14 +35,8 @@ struct GNalu : NaluMathematics<GoldenBase> {
           "as NALU with tanh(z) and sigmoid(z) replaced by tanh(z*ln(phi)) and sigmoid(z*ln(phi)), "
           "phi = (1 + sqrt(5))/2",
       .learned = "as NALU",
-      .differences = differences,
       .unusual_inputs = "as NALU",
       .prepared = nac::logarithm,
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = operations,
-      .recipe = recipe,
   };
 };
 

@@ -53,15 +53,9 @@ struct GatedNauNmu {
       .learned =
           "which inputs are added and which multiplied and, through a gate that depends on the input, which of "
           "the two is the output",
-      .differences = differences,
       .unusual_inputs =
           "NaN gives NaN; an infinite input mostly gives NaN (infinity times 0 in one of the paths); zeros are "
           "ordinary; where the product overflows the output is infinite or, with the gate fully open, NaN.",
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = operations,
-      .recipe = recipe,
   };
 
   template <class T, class Shape>

@@ -20,7 +20,7 @@ inline constexpr std::string_view logarithm_formula = "ln(max(|x|, 1e-7))";
 
 // Shared: one W for both paths.
 template <bool shared>
-struct Mathematics {
+struct Mathematics : nac::Paths<shared ? 1 : 2, true> {
   static constexpr int sets = shared ? 1 : 2;
 
   static constexpr Quantity steps[] = {
@@ -40,13 +40,6 @@ struct Mathematics {
     r.training.clip_value = 0.1;
     r.training.reinitialise = Reinitialise{};
     return r;
-  }
-
-  template <class T, class Shape>
-  static void weights(const Shape& s, const T* p, T* w) {
-    const int n = s.inputs * s.outputs;
-    for (int k = 0; k < sets; ++k) nac::weights(n, p + 2 * k * n, p + (2 * k + 1) * n, w + 3 * k * n);
-    for (int o = 0; o < s.outputs; ++o) w[3 * sets * n + o] = sigmoid(p[2 * sets * n + o]);
   }
 
   template <class T, class Shape>
@@ -103,18 +96,6 @@ struct Mathematics {
     }
   }
 
-  template <class T, class Shape>
-  static void pull_back(const Shape& s, const T* /*p*/, const T* w, const T* dw, T* dp) {
-    const int n = s.inputs * s.outputs;
-    for (int k = 0; k < sets; ++k) {
-      nac::pull_back(n, w + 3 * k * n, dw + 3 * k * n, dp + 2 * k * n, dp + (2 * k + 1) * n);
-    }
-    for (int o = 0; o < s.outputs; ++o) {
-      const T gate = w[3 * sets * n + o];
-      dp[2 * sets * n + o] += dw[3 * sets * n + o] * (gate * (1.0 - gate));
-    }
-  }
-
   static Expression ideal(Readout& r, int o) {
     const double gate = r.snapped("gate", o);
     Expression sum = 0.0, signs = 1.0;
@@ -148,20 +129,12 @@ struct INalu : inalu::Mathematics<false> {
       {"M_hat_M", per_input_and_output, Start::normal(0.5, 0.2), {}, "product: selection"},
       {"g", per_output, Start::normal(0, 0.2), {}, "gate: sum (large) or product (negative)"},
   };
-  static constexpr Quantity weights_info[] = {
-      {"WA", per_input_and_output, "tanh(W_hat_A)*sigmoid(M_hat_A)", Role::OfSum, discrete::units},
-      {"tanh A", per_input_and_output, "tanh(W_hat_A)"},
-      {"sigmoid A", per_input_and_output, "sigmoid(M_hat_A)"},
-      {"WM", per_input_and_output, "tanh(W_hat_M)*sigmoid(M_hat_M)", Role::OfProduct, discrete::units},
-      {"tanh M", per_input_and_output, "tanh(W_hat_M)"},
-      {"sigmoid M", per_input_and_output, "sigmoid(M_hat_M)"},
-      {"gate", per_output, "sigmoid(g)", Role::Gate, discrete::bits},
-  };
+  static constexpr Quantity weights_info[] = {nac::WA,     nac::tanh_A,    nac::sigmoid_A, nac::WM,
+                                              nac::tanh_M, nac::sigmoid_M, nac::gate_alone};
 
   static constexpr std::string_view differences[] = {
       "The floor of 1e-7 is a maximum, not an addition, and the cap of 20 acts on the summed exponent; the paper's "
-      "formula "
-      "clips each element. The gradient through m is 0 while the cap is active.",
+      "formula clips each element. The gradient through m is 0 while the cap is active.",
       "The regulariser (the paper's 1/t with its t = 20) starts after 10000 iterations, while the validation error of "
       "the last log point is below 1.",
       "Start values are normal with deviation 0.2 and means 0.88, 0.5 and 0 (the paper recommends 1, -1 and 0).",
@@ -173,21 +146,14 @@ struct INalu : inalu::Mathematics<false> {
       .title = "Improved Neural Arithmetic Logic Unit",
       .citation = "Schlör, Ring, Hotho: iNALU: Improved Neural Arithmetic Logic Unit, Frontiers in AI 2020",
       .formula =
-          "a = sum_i x_i*WA_io; m = exp(min(sum_i WM_io*ln(max(|x_i|, 1e-7)), 20)); "
-          "s = prod_i (sign(x_i)*|WM_io| + 1 - |WM_io|); y_o = sigmoid(g_o)*a + (1 - sigmoid(g_o))*m*s; "
-          "each W = tanh(W_hat)*sigmoid(M_hat)",
+          "a = sum_i x_i*WA_io; m = exp(min(sum_i WM_io*ln(max(|x_i|, 1e-7)), 20)); s = prod_i (sign(x_i)*|WM_io| + 1 "
+          "- |WM_io|); y_o = sigmoid(g_o)*a + (1 - sigmoid(g_o))*m*s; each W = tanh(W_hat)*sigmoid(M_hat)",
       .learned =
           "which inputs are added and which multiplied, with separate weights, and which of the two is the output",
-      .differences = differences,
       .unusual_inputs =
           "NaN gives NaN; magnitudes below 1e-7 count as 1e-7 in the product, whose sign factor for an exact "
           "0 is 1 - |WM|; products above e^20 = 4.85e8 are cut there; infinities give infinity or NaN.",
       .prepared = inalu::logarithm_formula,
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = operations,
-      .recipe = recipe,
   };
 };
 

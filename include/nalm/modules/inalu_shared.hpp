@@ -19,12 +19,7 @@ struct INaluShared : inalu::Mathematics<true> {
       {"M_hat", per_input_and_output, Start::normal(0.5, 0.2), {}, "selection"},
       {"g", per_output, Start::normal(0, 0.2), {}, "gate: sum (large) or product (negative)"},
   };
-  static constexpr Quantity weights_info[] = {
-      {"W", per_input_and_output, "tanh(W_hat)*sigmoid(M_hat)", Role::Weight, discrete::units},
-      {"tanh", per_input_and_output, "tanh(W_hat)"},
-      {"sigmoid", per_input_and_output, "sigmoid(M_hat)"},
-      {"gate", per_output, "sigmoid(g)", Role::Gate, discrete::bits},
-  };
+  static constexpr Quantity weights_info[] = {nac::W, nac::tanh_W, nac::sigmoid_W, nac::gate_alone};
   static constexpr std::string_view differences[] = {
       "All but the shared weights is this project's iNALU: floor, cap, start values, regulariser, clipping and "
       "re-initialisation, with the differences that are named there.",
@@ -37,16 +32,10 @@ struct INaluShared : inalu::Mathematics<true> {
           "W = tanh(W_hat)*sigmoid(M_hat); a = sum_i x_i*W_io; m = exp(min(sum_i W_io*ln(max(|x_i|, 1e-7)), 20)); "
           "s = prod_i (sign(x_i)*|W_io| + 1 - |W_io|); y_o = sigmoid(g_o)*a + (1 - sigmoid(g_o))*m*s",
       .learned = "which inputs take part, and whether their sum or their product is the output",
-      .differences = differences,
       .unusual_inputs =
           "as iNALU: NaN gives NaN; magnitudes below 1e-7 count as 1e-7 in the product, whose sign factor for an exact "
           "0 is 1 - |W|; products above e^20 = 4.85e8 are cut there; infinities give infinity or NaN.",
       .prepared = inalu::logarithm_formula,
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = operations,
-      .recipe = recipe,
   };
 };
 

@@ -26,8 +26,6 @@ struct Linear {
       {"b", per_output, "b as it is; 0 without bias"},
   };
 
-  static Recipe recipe() { return {}; }
-
   static constexpr std::string_view differences[] = {
       "Weights start as Glorot and Bengio's uniform ones, the constant terms at 0.",
   };
@@ -37,14 +35,9 @@ struct Linear {
       .citation = "the ordinary dense layer without an activation",
       .formula = "y_o = b_o + sum_i x_i*W_io",
       .learned = "all factors and the constant terms; any real numbers",
-      .differences = differences,
       .unusual_inputs =
           "NaN and infinities go through the sum: infinity times an exact 0 is NaN; zeros, denormals and "
           "1e30 are ordinary numbers.",
-      .parameters = parameters,
-      .options = options,
-      .weights = weights_info,
-      .recipe = recipe,
   };
 
   template <class T, class Shape>

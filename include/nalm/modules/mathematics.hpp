@@ -64,6 +64,20 @@ auto unpack(const Shape& s, T* begin, int paths = 0) {
   (std::make_index_sequence<std::size(table)>());
 }
 
+// Matrices that are used as they are.
+template <int matrices>
+struct RawMatrices {
+  template <class T, class Shape>
+  static void weights(const Shape& s, const T* p, T* w) {
+    for (int k = 0; k < matrices * s.inputs * s.outputs; ++k) w[k] = p[k];
+  }
+
+  template <class T, class Shape>
+  static void pull_back(const Shape& s, const T* /*p*/, const T* /*w*/, const T* dw, T* dp) {
+    for (int k = 0; k < matrices * s.inputs * s.outputs; ++k) dp[k] += dw[k];
+  }
+};
+
 inline double exp(double x) { return portable::exp(x); }
 inline double log(double x) { return portable::log(x); }
 inline double sqrt(double x) { return std::sqrt(x); }

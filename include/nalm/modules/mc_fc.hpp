@@ -43,53 +43,53 @@ inline constexpr Quantity weight_gate{"gate", per_output, "sigmoid(w + b)", Role
 
 inline constexpr std::string_view citation = "Hoedt et al.: MC-LSTM: Mass-conserving LSTM, ICML 2021";
 
-// J, then the gates.
-template <class T, class Shape>
-void weights(const Shape& s, const T* p, T* out) {
-  const int n = s.inputs * s.outputs;
-  for (int i = 0; i < s.inputs; ++i) {
-    const T* row = p + i * s.outputs;
+struct Shares {
+  // J, then the gates.
+  template <class T, class Shape>
+  static void weights(const Shape& s, const T* p, T* out) {
+    const int n = s.inputs * s.outputs;
+    for (int i = 0; i < s.inputs; ++i) {
+      const T* row = p + i * s.outputs;
+      for (int o = 0; o < s.outputs; ++o) {
+        T sum = 0.0;  // relative to this one, so that nothing overflows
+        for (int k = 0; k < s.outputs; ++k) sum += exp(row[k] - row[o]);
+        out[i * s.outputs + o] = 1.0 / sum;
+      }
+    }
+    for (int o = 0; o < s.outputs; ++o) out[n + o] = sigmoid(p[n + o] + p[n + s.outputs + o]);
+  }
+
+  template <class T, class Shape>
+  static void pull_back(const Shape& s, const T* /*p*/, const T* w, const T* dw, T* dp) {
+    const int n = s.inputs * s.outputs;
+    for (int i = 0; i < s.inputs; ++i) {
+      const T *row = w + i * s.outputs, *d_row = dw + i * s.outputs;
+      T mean = 0.0;
+      for (int o = 0; o < s.outputs; ++o) mean += row[o] * d_row[o];
+      for (int o = 0; o < s.outputs; ++o) dp[i * s.outputs + o] += row[o] * (d_row[o] - mean);
+    }
     for (int o = 0; o < s.outputs; ++o) {
-      T sum = 0.0;  // relative to this one, so that nothing overflows
-      for (int k = 0; k < s.outputs; ++k) sum += exp(row[k] - row[o]);
-      out[i * s.outputs + o] = 1.0 / sum;
+      const T d = dw[n + o] * (w[n + o] * (1.0 - w[n + o]));
+      dp[n + o] += d;
+      dp[n + s.outputs + o] += d;
     }
   }
-  for (int o = 0; o < s.outputs; ++o) out[n + o] = sigmoid(p[n + o] + p[n + s.outputs + o]);
-}
-
-template <class T, class Shape>
-void pull_back(const Shape& s, const T* w, const T* dw, T* dp) {
-  const int n = s.inputs * s.outputs;
-  for (int i = 0; i < s.inputs; ++i) {
-    const T *row = w + i * s.outputs, *d_row = dw + i * s.outputs;
-    T mean = 0.0;
-    for (int o = 0; o < s.outputs; ++o) mean += row[o] * d_row[o];
-    for (int o = 0; o < s.outputs; ++o) dp[i * s.outputs + o] += row[o] * (d_row[o] - mean);
-  }
-  for (int o = 0; o < s.outputs; ++o) {
-    const T d = dw[n + o] * (w[n + o] * (1.0 - w[n + o]));
-    dp[n + o] += d;
-    dp[n + s.outputs + o] += d;
-  }
-}
-
-inline Recipe recipe() {
-  Recipe r;
-  r.layers[0].regularisers = {Regulariser::grow(10, 20000, 35000)};
-  return r;
-}
+};
 
 }  // namespace mc_fc
 
-struct McFc {
+struct McFc : mc_fc::Shares {
   static constexpr ParameterInfo parameters[] = {mc_fc::parameter_r, mc_fc::parameter_w, mc_fc::parameter_b};
   static constexpr Quantity weights_info[] = {mc_fc::weight_J, mc_fc::weight_gate};
   static constexpr Quantity steps[] = {
       {"mass", per_output, "sum_i x_i*J_io"},
   };
   static constexpr Operation operations[] = {Operation::Add};
-  static Recipe recipe() { return mc_fc::recipe(); }
+  static Recipe recipe() {
+    Recipe r;
+    r.layers[0].regularisers = {Regulariser::grow(10, 20000, 35000)};
+    return r;
+  }
 
   static constexpr std::string_view differences[] = {
       "The gate's constant auxiliary input is 1, so its weight w and its offset b add up.",
@@ -102,21 +102,9 @@ struct McFc {
       .formula = "J = softmax over outputs of r; y_o = sigmoid(w_o + b_o)*sum_i x_i*J_io",
       .learned =
           "which output gets which input, and how much of its sum an output keeps; built in: with one output the sum "
-          "of "
-          "all inputs",
-      .differences = differences,
+          "of all inputs",
       .unusual_inputs = "NaN and infinities go through the sum; infinity with a share or gate of 0 is NaN.",
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = operations,
-      .recipe = recipe,
   };
-
-  template <class T, class Shape>
-  static void weights(const Shape& s, const T* p, T* w) {
-    mc_fc::weights(s, p, w);
-  }
 
   template <class T, class Shape>
   static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* mass) {
@@ -145,11 +133,6 @@ struct McFc {
     }
   }
 
-  template <class T, class Shape>
-  static void pull_back(const Shape& s, const T* /*p*/, const T* w, const T* dw, T* dp) {
-    mc_fc::pull_back(s, w, dw, dp);
-  }
-
   static Expression ideal(Readout& r, int o) {
     const double gate = r.snapped("gate", o);
     Expression sum = 0.0;
@@ -163,9 +146,11 @@ namespace mc_fc {
 enum class Sign { None, INalu, RealNpu };
 
 template <Sign sign_rule>
-struct Mul {
+struct Mul : Shares {
   static constexpr bool gated = sign_rule == Sign::RealNpu;
 
+  static constexpr ParameterInfo parameters[] = {parameter_r, parameter_w, parameter_b, parameter_alpha};
+  static constexpr Quantity weights_info[] = {weight_J, weight_gate};
   static constexpr Operation operations[] = {Operation::Multiply};
   static Recipe recipe() {
     Recipe r;
@@ -200,7 +185,7 @@ struct Mul {
 
   template <class T, class Shape>
   static void weights(const Shape& s, const T* p, T* w) {
-    mc_fc::weights(s, p, w);
+    Shares::weights(s, p, w);
     const int n = s.inputs * s.outputs;
     if (gated) {
       for (int i = 0; i < s.inputs; ++i) w[n + s.outputs + i] = p[n + 3 * s.outputs + i];
@@ -284,8 +269,8 @@ struct Mul {
   }
 
   template <class T, class Shape>
-  static void pull_back(const Shape& s, const T* /*p*/, const T* w, const T* dw, T* dp) {
-    mc_fc::pull_back(s, w, dw, dp);
+  static void pull_back(const Shape& s, const T* p, const T* w, const T* dw, T* dp) {
+    Shares::pull_back(s, p, w, dw, dp);
     const int n = s.inputs * s.outputs;
     if (gated) {
       for (int i = 0; i < s.inputs; ++i) dp[n + 3 * s.outputs + i] += dw[n + s.outputs + i];
@@ -315,30 +300,18 @@ struct Mul {
 }  // namespace mc_fc
 
 struct MulMcFc : mc_fc::Mul<mc_fc::Sign::None> {
-  static constexpr ParameterInfo parameters[] = {mc_fc::parameter_r, mc_fc::parameter_w, mc_fc::parameter_b,
-                                                 mc_fc::parameter_alpha};
-  static constexpr Quantity weights_info[] = {mc_fc::weight_J, mc_fc::weight_gate};
   static constexpr ModuleInfo info{
       .name = "MulMC-FC",
       .title = "Multiplicative mass-conserving layer",
       .citation = mc_fc::citation,
       .formula = "y_o = exp(sigmoid(w_o + b_o)*sum_i J_io*ln(x_i) + alpha_o); J = softmax over outputs of r",
       .learned = "the scale of a product; built in: with one output the product of all inputs. Positive inputs only",
-      .differences = differences,
       .unusual_inputs = unusual_inputs,
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = operations,
-      .recipe = recipe,
       .positive_inputs = true,
   };
 };
 
 struct MulMcFcINalu : mc_fc::Mul<mc_fc::Sign::INalu> {
-  static constexpr ParameterInfo parameters[] = {mc_fc::parameter_r, mc_fc::parameter_w, mc_fc::parameter_b,
-                                                 mc_fc::parameter_alpha};
-  static constexpr Quantity weights_info[] = {mc_fc::weight_J, mc_fc::weight_gate};
   static constexpr ModuleInfo info{
       .name = "MulMC-FC-iNALU",
       .title = "Multiplicative mass-conserving layer with iNALU's sign",
@@ -347,13 +320,7 @@ struct MulMcFcINalu : mc_fc::Mul<mc_fc::Sign::INalu> {
           "y_o = exp(sigmoid(w_o + b_o)*sum_i J_io*ln(|x_i| + eps) + alpha_o)*prod_i (sign(x_i)*J_io + 1 - J_io); J = "
           "softmax over outputs of r",
       .learned = "the scale of a product; built in: with one output the product of all inputs and its sign",
-      .differences = differences,
       .unusual_inputs = unusual_inputs,
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = operations,
-      .recipe = recipe,
   };
 };
 
@@ -368,17 +335,10 @@ struct MulMcFcRealNpu : mc_fc::Mul<mc_fc::Sign::RealNpu> {
       .citation = "Hoedt et al., ICML 2021; sign after Heim, Pevný, Šmídl, NeurIPS 2020",
       .formula =
           "y_o = exp(sigmoid(w_o + b_o)*sum_i J_io*ln(|x_i| + eps) + alpha_o)*cos(pi*sum_i J_io*g_i where x_i < 0); J "
-          "= "
-          "softmax over outputs of r; g in [0, 1]",
+          "= softmax over outputs of r; g in [0, 1]",
       .learned =
           "the scale of a product and which signs count; built in: with one output the product of all magnitudes",
-      .differences = differences,
       .unusual_inputs = unusual_inputs,
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = operations,
-      .recipe = recipe,
   };
 };
 

@@ -9,21 +9,13 @@
 
 namespace nalm {
 
-struct NacAdd {
-  static constexpr ParameterInfo parameters[] = {nac::W_hat, nac::M_hat};
-  static constexpr Quantity weights_info[] = {
-      {"W", per_input_and_output, "tanh(W_hat)*sigmoid(M_hat)", Role::Weight, discrete::units},
-      {"tanh", per_input_and_output, "tanh(W_hat)"},
-      {"sigmoid", per_input_and_output, "sigmoid(M_hat)"},
-  };
+struct NacAdd : nac::OneWeight {
   static constexpr Operation operations[] = {Operation::Add, Operation::Subtract};
-  static Recipe recipe() { return {}; }
 
   static constexpr std::string_view differences[] = {
       "Raw parameters start uniform in +-r with r from the variance of W; the reference implementation floors the fan "
-      "sum "
-      "at 5, so two inputs and one output give r = 9.4714: most weights start saturated. The published figures depend "
-      "on it.",
+      "sum at 5, so two inputs and one output give r = 9.4714: most weights start saturated. The published figures "
+      "depend on it.",
       "A weight whose tanh rounds to 1 in float32 has gradient 0 for ever; in float64 it moves and other seeds "
       "succeed.",
   };
@@ -34,21 +26,10 @@ struct NacAdd {
       .citation = "Trask, Hill, Reed, Rae, Dyer, Blunsom: Neural Arithmetic Logic Units, NeurIPS 2018",
       .formula = "W = tanh(W_hat)*sigmoid(M_hat); y_o = sum_i x_i*W_io",
       .learned = "which inputs are added (1), subtracted (-1) or ignored (0)",
-      .differences = differences,
       .unusual_inputs =
           "NaN and infinities go through the sum: infinity times an exact 0 is NaN; zeros, denormals and "
           "1e30 are ordinary numbers.",
-      .parameters = parameters,
-      .weights = weights_info,
-      .operations = operations,
-      .recipe = recipe,
   };
-
-  template <class T, class Shape>
-  static void weights(const Shape& s, const T* p, T* w) {
-    const int n = s.inputs * s.outputs;
-    nac::weights(n, p, p + n, w);
-  }
 
   template <class T, class Shape>
   static void forward(const Shape& s, const T* /*p*/, const T* W, const T* x, T* y, T* /*step*/) {
@@ -68,12 +49,6 @@ struct NacAdd {
         if (dx) dx[i] += dy[o] * W[i * s.outputs + o];
       }
     }
-  }
-
-  template <class T, class Shape>
-  static void pull_back(const Shape& s, const T* /*p*/, const T* w, const T* dw, T* dp) {
-    const int n = s.inputs * s.outputs;
-    nac::pull_back(n, w, dw, dp, dp + n);
   }
 
   static Expression ideal(Readout& r, int o) {

@@ -9,18 +9,11 @@
 
 namespace nalm {
 
-struct NacMul {
-  static constexpr ParameterInfo parameters[] = {nac::W_hat, nac::M_hat};
-  static constexpr Quantity weights_info[] = {
-      {"W", per_input_and_output, "tanh(W_hat)*sigmoid(M_hat)", Role::Weight, discrete::units},
-      {"tanh", per_input_and_output, "tanh(W_hat)"},
-      {"sigmoid", per_input_and_output, "sigmoid(M_hat)"},
-  };
+struct NacMul : nac::OneWeight {
   static constexpr Quantity steps[] = {
       {"logarithm", per_input, nac::logarithm},
   };
   static constexpr Operation operations[] = {Operation::Multiply, Operation::Divide};
-  static Recipe recipe() { return {}; }
 
   static constexpr std::string_view differences[] = {
       "As in the reference implementation this is NAC+ between a logarithm and an exponential: the same weights, start "
@@ -36,23 +29,11 @@ struct NacMul {
       .citation = "Trask, Hill, Reed, Rae, Dyer, Blunsom: Neural Arithmetic Logic Units, NeurIPS 2018",
       .formula = "W = tanh(W_hat)*sigmoid(M_hat); y_o = exp(sum_i W_io*ln(|x_i| + 1e-7))",
       .learned = "which magnitudes are multiplied (1), divided by (-1) or ignored (0); signs are lost",
-      .differences = differences,
       .unusual_inputs =
           "0 and denormals count as 1e-7; NaN gives NaN; an infinite input gives infinity or 0 by the sign "
           "of its weight, NaN where the weight is 0; results beyond the largest float are infinite.",
       .prepared = nac::logarithm,
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = operations,
-      .recipe = recipe,
   };
-
-  template <class T, class Shape>
-  static void weights(const Shape& s, const T* p, T* w) {
-    const int n = s.inputs * s.outputs;
-    nac::weights(n, p, p + n, w);
-  }
 
   template <class T, class Shape>
   static void prepare(const Shape& s, const T* x, T* step) {
@@ -80,12 +61,6 @@ struct NacMul {
         if (dx) dx[i] += d_sum * W[i * s.outputs + o] * (sign(x[i]) / nac::magnitude(x[i]));
       }
     }
-  }
-
-  template <class T, class Shape>
-  static void pull_back(const Shape& s, const T* /*p*/, const T* w, const T* dw, T* dp) {
-    const int n = s.inputs * s.outputs;
-    nac::pull_back(n, w, dw, dp, dp + n);
   }
 
   static Expression ideal(Readout& r, int o) {

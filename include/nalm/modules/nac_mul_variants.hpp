@@ -13,7 +13,7 @@
 
 namespace nalm {
 
-// Forward and backward are NacMul's own: they ask only for W.
+// Forward, backward and readout are NacMul's own: they ask only for W.
 struct NacMulNonnegative : NacMul {
   static constexpr Operation operations[] = {Operation::Multiply};
 
@@ -24,14 +24,6 @@ struct NacMulNonnegative : NacMul {
   static constexpr std::string_view unusual_inputs =
       "as NAC*: 0 and denormals count as 1e-7; NaN gives NaN; an infinite input gives infinity, NaN where the weight "
       "is 0; results beyond the largest float are infinite.";
-
-  static Expression ideal(Readout& r, int o) {
-    std::vector<Power> powers;
-    for (int i = 0; i < r.inputs(); ++i) {
-      powers.push_back({abs(r.x(i)), r.snapped("W", i, o)});
-    }
-    return product_of_powers(powers);
-  }
 };
 
 struct NacMulSigmoid : NacMulNonnegative {
@@ -51,14 +43,8 @@ struct NacMulSigmoid : NacMulNonnegative {
       .citation = citation,
       .formula = "W = sigmoid(W_hat); y_o = exp(sum_i W_io*ln(|x_i| + 1e-7))",
       .learned = learned,
-      .differences = differences,
       .unusual_inputs = unusual_inputs,
       .prepared = nac::logarithm,
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = operations,
-      .recipe = recipe,
   };
 
   template <class T, class Shape>
@@ -87,14 +73,8 @@ struct NacMulNmu : NacMulNonnegative {
       .citation = citation,
       .formula = "y_o = exp(sum_i W_io*ln(|x_i| + 1e-7)), W in [0, 1]",
       .learned = learned,
-      .differences = differences,
       .unusual_inputs = unusual_inputs,
       .prepared = nac::logarithm,
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = operations,
-      .recipe = recipe,
   };
 
   template <class T, class Shape>

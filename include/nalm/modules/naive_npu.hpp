@@ -13,7 +13,7 @@
 
 namespace nalm {
 
-struct NaiveNpu {
+struct NaiveNpu : RawMatrices<2> {
   static constexpr ParameterInfo parameters[] = {
       {"W_re", per_input_and_output, {Start::Kind::XavierUniform}, {}, "the power of each input", {}, End::Whole},
       {"W_im", per_input_and_output, Start::constant(0), {}, "its imaginary part", {}, End::Zero},
@@ -29,6 +29,9 @@ struct NaiveNpu {
       {"sine", per_output, "sin(sum_i (W_re_io*k_i + W_im_io*logarithm_i))"},
   };
 
+  static constexpr auto& operations = npu::GatedPowers<2>::operations;
+  static Recipe recipe() { return npu::GatedPowers<2>::recipe(); }
+
   static constexpr std::string_view differences[] = {
       "Trained as the NPU: L1 on all weights, learning rate 0.005.",
       "W_im starts at exactly 0, and stays there on positive inputs.",
@@ -39,26 +42,13 @@ struct NaiveNpu {
       .citation = "Heim, Pevný, Šmídl: Neural Power Units, NeurIPS 2020",
       .formula =
           "y_o = exp(sum_i (W_re_io*ln(|x_i| + eps) - W_im_io*k_i))*cos(sum_i (W_re_io*k_i + W_im_io*ln(|x_i| + "
-          "eps))); "
-          "k_i = pi where x_i < 0, else 0; eps = 1.1920929e-7",
+          "eps))); k_i = pi where x_i < 0, else 0; eps = 1.1920929e-7",
       .learned = "the complex power of each input",
-      .differences = differences,
       .unusual_inputs =
           "0 and denormals count as eps; NaN and infinite inputs give NaN (infinity times the imaginary power, 0 or "
-          "not); "
-          "phases are reduced safely.",
+          "not); phases are reduced safely.",
       .prepared = logarithm_formula,
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = npu::operations,
-      .recipe = npu::recipe,
   };
-
-  template <class T, class Shape>
-  static void weights(const Shape& s, const T* p, T* w) {
-    for (int k = 0; k < 2 * s.inputs * s.outputs; ++k) w[k] = p[k];
-  }
 
   template <class T, class Shape>
   static void prepare(const Shape& s, const T* x, T* step) {
@@ -100,11 +90,6 @@ struct NaiveNpu {
         if (dx) dx[i] += (d_exponent * re[k] + d_angle * im[k]) * (sign(x[i]) / (abs(x[i]) + npu::epsilon));
       }
     }
-  }
-
-  template <class T, class Shape>
-  static void pull_back(const Shape& s, const T* /*p*/, const T* /*w*/, const T* dw, T* dp) {
-    for (int k = 0; k < 2 * s.inputs * s.outputs; ++k) dp[k] += dw[k];
   }
 
   static Expression ideal(Readout& r, int o) {

@@ -27,7 +27,6 @@ struct NaluMathematics {
   };
   static constexpr Operation operations[] = {Operation::Add, Operation::Subtract, Operation::Multiply,
                                              Operation::Divide};
-  static Recipe recipe() { return {}; }
 
   template <class T, class Shape>
   static void weights(const Shape& s, const T* p, T* w) {
@@ -85,17 +84,7 @@ struct NaluMathematics {
   }
 
   static Expression ideal(Readout& r, int o) {
-    Expression sum = 0.0, gate = 0.0;
-    std::vector<Power> powers;
-    for (int i = 0; i < r.inputs(); ++i) {
-      const double W = r.snapped("W", i, o);
-      sum += W * r.x(i);
-      powers.push_back({abs(r.x(i)), W});
-      gate += (Base::scale * r.parameter("G", i, o)) * r.x(i);
-    }
-    // The gate depends on the input, so it stays in the formula.
-    const Expression g = sigmoid(gate);
-    return g * sum + (1.0 - g) * product_of_powers(powers);
+    return nac::ideal(r, o, "W", "W", [&](int i) { return Base::scale * r.parameter("G", i, o); });
   }
 };
 
@@ -105,11 +94,7 @@ struct NaluBase {
 };
 
 struct Nalu : NaluMathematics<NaluBase> {
-  static constexpr Quantity weights_info[] = {
-      {"W", per_input_and_output, "tanh(W_hat)*sigmoid(M_hat)", Role::Weight, discrete::units},
-      {"tanh", per_input_and_output, "tanh(W_hat)"},
-      {"sigmoid", per_input_and_output, "sigmoid(M_hat)"},
-  };
+  static constexpr Quantity weights_info[] = {nac::W, nac::tanh_W, nac::sigmoid_W};
   static constexpr std::string_view differences[] = {
       "One pair W_hat, M_hat serves both paths, and its gradient is the sum of both.",
       "The gate has no bias; the small number is 1e-7, added to |x|.",
@@ -125,17 +110,11 @@ struct Nalu : NaluMathematics<NaluBase> {
       .learned =
           "which inputs take part and, through a gate that depends on the input, sum or product; signs of products "
           "are lost",
-      .differences = differences,
       .unusual_inputs =
           "NaN gives NaN; an infinite input mostly gives NaN (infinity times 0 in one of the paths); 0 and "
           "denormals count as 1e-7 in the product; where the product overflows the output is infinite or, "
           "with the gate fully closed, NaN.",
       .prepared = nac::logarithm,
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = operations,
-      .recipe = recipe,
   };
 };
 

@@ -31,7 +31,7 @@ inline constexpr ParameterInfo M_hat_M{"M_hat_M", per_input_and_output, {Start::
 inline constexpr std::string_view citation = "Passo et al., 2025; the formulas are all that is taken from it";
 
 template <bool two_weights, bool gate_is_alone>
-struct Mathematics {
+struct Mathematics : nac::Paths<two_weights ? 2 : 1, gate_is_alone> {
   static constexpr int sets = two_weights ? 2 : 1;
 
   static constexpr Quantity steps[] = {
@@ -43,7 +43,6 @@ struct Mathematics {
   };
   static constexpr Operation operations[] = {Operation::Add, Operation::Subtract, Operation::Multiply,
                                              Operation::Divide};
-  static Recipe recipe() { return {}; }
 
   static constexpr std::string_view differences[] = {
       "Start values and small number as for the NALU; a gate of its own starts at 0, half open.",
@@ -51,15 +50,6 @@ struct Mathematics {
   };
   static constexpr std::string_view unusual_inputs =
       "NaN gives NaN; an infinite input gives infinity or NaN; 0 and denormals count as 1e-7 in the product.";
-
-  template <class T, class Shape>
-  static void weights(const Shape& s, const T* p, T* w) {
-    const int n = s.inputs * s.outputs;
-    for (int k = 0; k < sets; ++k) nac::weights(n, p + 2 * k * n, p + (2 * k + 1) * n, w + 3 * k * n);
-    if (gate_is_alone) {
-      for (int o = 0; o < s.outputs; ++o) w[3 * sets * n + o] = sigmoid(p[2 * sets * n + o]);
-    }
-  }
 
   template <class T, class Shape>
   static void prepare(const Shape& s, const T* x, T* step) {
@@ -119,52 +109,28 @@ struct Mathematics {
     }
   }
 
-  template <class T, class Shape>
-  static void pull_back(const Shape& s, const T* /*p*/, const T* w, const T* dw, T* dp) {
-    const int n = s.inputs * s.outputs;
-    for (int k = 0; k < sets; ++k) {
-      nac::pull_back(n, w + 3 * k * n, dw + 3 * k * n, dp + 2 * k * n, dp + (2 * k + 1) * n);
-    }
-    if (gate_is_alone) {
-      for (int o = 0; o < s.outputs; ++o) {
-        const T gate = w[3 * sets * n + o];
-        dp[2 * sets * n + o] += dw[3 * sets * n + o] * (gate * (1.0 - gate));
-      }
-    }
-  }
-
   static Expression ideal(Readout& r, int o) {
+    const std::string_view of_sum = two_weights ? "WA" : "W", of_product = two_weights ? "WM" : "W";
+    if (!gate_is_alone) return nac::ideal(r, o, of_sum, of_product, [&](int i) { return r.parameter("G", i, o); });
     // A path that the gate has closed needs no discrete weights.
-    const double alone = gate_is_alone ? r.snapped("gate", o) : 0.5;
-    Expression sum = 0.0, gate = 0.0;
+    const double gate = r.snapped("gate", o);
+    Expression sum = 0.0;
     std::vector<Power> powers;
     for (int i = 0; i < r.inputs(); ++i) {
-      if (alone != 0) sum += r.snapped(two_weights ? "WA" : "W", i, o) * r.x(i);
-      if (alone != 1) powers.push_back({abs(r.x(i)), r.snapped(two_weights ? "WM" : "W", i, o)});
-      if (!gate_is_alone) gate += r.parameter("G", i, o) * r.x(i);
+      if (gate != 0) sum += r.snapped(of_sum, i, o) * r.x(i);
+      if (gate != 1) powers.push_back({abs(r.x(i)), r.snapped(of_product, i, o)});
     }
-    const Expression g = gate_is_alone ? Expression(alone) : sigmoid(gate);
-    return g * sum + (1.0 - g) * product_of_powers(powers);
+    return gate * sum + (1.0 - gate) * product_of_powers(powers);
   }
 };
-
-inline constexpr Quantity WA{"WA", per_input_and_output, "tanh(W_hat_A)*sigmoid(M_hat_A)", Role::OfSum,
-                             discrete::units};
-inline constexpr Quantity tanh_A{"tanh A", per_input_and_output, "tanh(W_hat_A)"};
-inline constexpr Quantity sigmoid_A{"sigmoid A", per_input_and_output, "sigmoid(M_hat_A)"};
-inline constexpr Quantity WM{"WM", per_input_and_output, "tanh(W_hat_M)*sigmoid(M_hat_M)", Role::OfProduct,
-                             discrete::units};
-inline constexpr Quantity tanh_M{"tanh M", per_input_and_output, "tanh(W_hat_M)"};
-inline constexpr Quantity sigmoid_M{"sigmoid M", per_input_and_output, "sigmoid(M_hat_M)"};
-inline constexpr Quantity gate{"gate", per_output, "sigmoid(g)", Role::Gate, discrete::bits};
 
 }  // namespace nalu_variants
 
 struct Nalu2M : nalu_variants::Mathematics<true, false> {
   static constexpr ParameterInfo parameters[] = {nalu_variants::W_hat_A, nalu_variants::M_hat_A, nalu_variants::W_hat_M,
                                                  nalu_variants::M_hat_M, nalu_variants::gate_of_inputs};
-  static constexpr Quantity weights_info[] = {nalu_variants::WA, nalu_variants::tanh_A, nalu_variants::sigmoid_A,
-                                              nalu_variants::WM, nalu_variants::tanh_M, nalu_variants::sigmoid_M};
+  static constexpr Quantity weights_info[] = {nac::WA, nac::tanh_A, nac::sigmoid_A,
+                                              nac::WM, nac::tanh_M, nac::sigmoid_M};
   static constexpr ModuleInfo info{
       .name = "NALU2M",
       .title = "NALU with two weight matrices",
@@ -173,25 +139,14 @@ struct Nalu2M : nalu_variants::Mathematics<true, false> {
           "a = sum_i x_i*WA_io; m = exp(sum_i WM_io*ln(|x_i| + 1e-7)); g = sigmoid(sum_i x_i*G_io); "
           "y_o = g*a + (1 - g)*m; each W = tanh(W_hat)*sigmoid(M_hat)",
       .learned = "as NALU, with separate weights for sum and product",
-      .differences = differences,
       .unusual_inputs = unusual_inputs,
       .prepared = nac::logarithm,
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = operations,
-      .recipe = recipe,
   };
 };
 
 struct NaluIg : nalu_variants::Mathematics<false, true> {
   static constexpr ParameterInfo parameters[] = {nac::W_hat, nac::M_hat, nalu_variants::gate_alone};
-  static constexpr Quantity weights_info[] = {
-      {"W", per_input_and_output, "tanh(W_hat)*sigmoid(M_hat)", Role::Weight, discrete::units},
-      {"tanh", per_input_and_output, "tanh(W_hat)"},
-      {"sigmoid", per_input_and_output, "sigmoid(M_hat)"},
-      nalu_variants::gate,
-  };
+  static constexpr Quantity weights_info[] = {nac::W, nac::tanh_W, nac::sigmoid_W, nac::gate_alone};
   static constexpr ModuleInfo info{
       .name = "NALUIG",
       .title = "NALU with an independent gate",
@@ -200,23 +155,16 @@ struct NaluIg : nalu_variants::Mathematics<false, true> {
           "W = tanh(W_hat)*sigmoid(M_hat); a = sum_i x_i*W_io; m = exp(sum_i W_io*ln(|x_i| + 1e-7)); "
           "y_o = sigmoid(g_o)*a + (1 - sigmoid(g_o))*m",
       .learned = "as NALU, with a gate that is the same for all inputs",
-      .differences = differences,
       .unusual_inputs = unusual_inputs,
       .prepared = nac::logarithm,
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = operations,
-      .recipe = recipe,
   };
 };
 
 struct Nalu2MIg : nalu_variants::Mathematics<true, true> {
   static constexpr ParameterInfo parameters[] = {nalu_variants::W_hat_A, nalu_variants::M_hat_A, nalu_variants::W_hat_M,
                                                  nalu_variants::M_hat_M, nalu_variants::gate_alone};
-  static constexpr Quantity weights_info[] = {nalu_variants::WA,  nalu_variants::tanh_A, nalu_variants::sigmoid_A,
-                                              nalu_variants::WM,  nalu_variants::tanh_M, nalu_variants::sigmoid_M,
-                                              nalu_variants::gate};
+  static constexpr Quantity weights_info[] = {nac::WA,     nac::tanh_A,    nac::sigmoid_A, nac::WM,
+                                              nac::tanh_M, nac::sigmoid_M, nac::gate_alone};
   static constexpr ModuleInfo info{
       .name = "NALU2MIG",
       .title = "NALU with two weight matrices and an independent gate",
@@ -225,14 +173,8 @@ struct Nalu2MIg : nalu_variants::Mathematics<true, true> {
           "a = sum_i x_i*WA_io; m = exp(sum_i WM_io*ln(|x_i| + 1e-7)); y_o = sigmoid(g_o)*a + (1 - sigmoid(g_o))*m; "
           "each W = tanh(W_hat)*sigmoid(M_hat)",
       .learned = "as NALU, with separate weights for sum and product and a gate that is the same for all inputs",
-      .differences = differences,
       .unusual_inputs = unusual_inputs,
       .prepared = nac::logarithm,
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = operations,
-      .recipe = recipe,
   };
 };
 

@@ -29,8 +29,7 @@ struct NaluVector : NaluMathematics<NaluBase> {
   static constexpr std::string_view differences[] = {
       "All but the gate is the NALU: one pair W_hat, M_hat, the small number 1e-7, start values and training.",
       "The range of G's start values counts all outputs of the layer, as the NALU's does, although G serves them all "
-      "at "
-      "once.",
+      "at once.",
   };
   static constexpr ModuleInfo info{
       .name = "NALU-vector",
@@ -40,14 +39,8 @@ struct NaluVector : NaluMathematics<NaluBase> {
           "W = tanh(W_hat)*sigmoid(M_hat); a = sum_i x_i*W_io; m = exp(sum_i W_io*ln(|x_i| + 1e-7)); "
           "g = sigmoid(sum_i x_i*G_i); y_o = g*a + (1 - g)*m",
       .learned = "as NALU, but all outputs of a layer are sums, or all are products",
-      .differences = differences,
       .unusual_inputs = Nalu::info.unusual_inputs,
       .prepared = nac::logarithm,
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = operations,
-      .recipe = recipe,
   };
 
   template <class T, class Shape>
@@ -95,17 +88,7 @@ struct NaluVector : NaluMathematics<NaluBase> {
   }
 
   static Expression ideal(Readout& r, int o) {
-    Expression sum = 0.0, gate = 0.0;
-    std::vector<Power> powers;
-    for (int i = 0; i < r.inputs(); ++i) {
-      const double W = r.snapped("W", i, o);
-      sum += W * r.x(i);
-      powers.push_back({abs(r.x(i)), W});
-      gate += r.parameter("G", i) * r.x(i);
-    }
-    // The gate depends on the input, so it stays in the formula.
-    const Expression g = sigmoid(gate);
-    return g * sum + (1.0 - g) * product_of_powers(powers);
+    return nac::ideal(r, o, "W", "W", [&](int i) { return r.parameter("G", i); });
   }
 };
 

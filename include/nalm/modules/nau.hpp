@@ -29,10 +29,8 @@ struct Nau {
       "after every step as well. The gradient passes at the bounds, and Adam's moments are left alone.",
       "The regulariser is the mean of min(|W|, |1 - |W||), equal to the paper's inside the bounds.",
       "With 10 or 100 inputs the survey says that it fails on U[-1.2,-1.1) and U[1.1,1.2). Here it solves 0.90 to 0.93 "
-      "of "
-      "those runs, and so does the survey's own software: both agree to six digits until Adam's steps reach the "
-      "rounding "
-      "of float32, and which runs are below the threshold at their best row is a lottery from there.",
+      "of those runs, and so does the survey's own software: both agree to six digits until Adam's steps reach the "
+      "rounding of float32, and which runs are below the threshold at their best row is a lottery from there.",
   };
   static constexpr ModuleInfo info{
       .name = "NAU",
@@ -40,14 +38,9 @@ struct Nau {
       .citation = "Madsen, Johansen: Neural Arithmetic Units, ICLR 2020",
       .formula = "y_o = sum_i x_i*W_io, W in [-1, 1]",
       .learned = "which inputs are added (1), subtracted (-1) or ignored (0)",
-      .differences = differences,
       .unusual_inputs =
           "NaN and infinities go through the sum: infinity times an exact 0 is NaN; zeros, denormals and "
           "1e30 are ordinary numbers.",
-      .parameters = parameters,
-      .weights = weights_info,
-      .operations = operations,
-      .recipe = recipe,
   };
 
   template <class T, class Shape>

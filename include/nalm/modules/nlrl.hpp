@@ -81,16 +81,10 @@ struct Nlrl {
           "n_io = (1 - N_io)*x_i + N_io*(1 - x_i); and = prod_i n_io^A_io; or = 1 - prod_i (1 - A_io*n_io); "
           "y_o = (1 - S_o)*and + S_o*or; N = sigmoid(G_neg), A = sigmoid(A_hat), S = sigmoid(G_out)",
       .learned = "which inputs, negated or not, join a rule, and whether it is an AND or an OR",
-      .differences = differences,
       .unusual_inputs =
           "meant for truth values in [0, 1]. Outside, the AND still takes max(n, 1e-10), so negative "
           "literals count as 1e-10; the OR is a polynomial and leaves [0, 1]. NaN and infinities give "
           "NaN; 0 and denormals are ordinary (AND: 1e-10).",
-      .parameters = parameters,
-      .options = options,
-      .weights = weights_info,
-      .steps = steps,
-      .recipe = recipe,
       .truth_values = true,
   };
 

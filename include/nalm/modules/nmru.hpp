@@ -15,7 +15,7 @@
 namespace nalm {
 
 template <bool separate_sign>
-struct NmruMathematics {
+struct NmruMathematics : RawMatrices<2> {
   static constexpr double epsilon = 1.1920929e-7;     // the float32 machine epsilon, in double too
   static constexpr double smallest = 1.17549435e-38;  // the smallest normal float32, in double too
   static constexpr double pi = 3.14159265358979323846;
@@ -52,11 +52,6 @@ struct NmruMathematics {
       "NaN gives NaN; the reciprocal of 0 is 8.5e37; an infinite input is infinite, or NaN with W = 0 or R = 1; "
       "magnitudes far below 6e-8 (float) or 1e-16 (double) vanish beside the 1 in |x|*W + 1 - W, and so do such "
       "reciprocals.";
-
-  template <class T, class Shape>
-  static void weights(const Shape& s, const T* p, T* w) {
-    for (int k = 0; k < 2 * s.inputs * s.outputs; ++k) w[k] = p[k];
-  }
 
   template <class T, class Shape>
   static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* step) {
@@ -106,11 +101,6 @@ struct NmruMathematics {
         after *= factor_x[k] * factor_r[k];
       }
     }
-  }
-
-  template <class T, class Shape>
-  static void pull_back(const Shape& s, const T* /*p*/, const T* /*w*/, const T* dw, T* dp) {
-    for (int k = 0; k < 2 * s.inputs * s.outputs; ++k) dp[k] += dw[k];
   }
 
   static Expression ideal(Readout& r, int o) {
@@ -184,14 +174,8 @@ struct Nmru : NmruMathematics<true> {
           "W and R in [0, 1]",
       .learned =
           "which inputs are multiplied (W = 1), divided by (R = 1) or ignored; signs follow, but are trained too",
-      .differences = differences,
       .unusual_inputs = unusual_inputs,
       .training_form = "the same with 1/|x_i + eps| for 1/|x_i|, eps = 1.1920929e-7",
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = operations,
-      .recipe = recipe,
   };
 };
 
@@ -205,14 +189,8 @@ struct NmruVanilla : NmruMathematics<false> {
       .citation = "Mistry, Farrahi, Hare: Learning division with neural arithmetic logic modules, TMLR 2022",
       .formula = "y_o = prod_i (x_i*W_io + 1 - W_io)*(R_io/x_i + 1 - R_io), W and R in [0, 1]",
       .learned = "which inputs are multiplied (W = 1), divided by (R = 1) or ignored",
-      .differences = differences,
       .unusual_inputs = unusual_inputs,
       .training_form = "the same with 1/(x_i + eps) for 1/x_i, eps = 1.1920929e-7",
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = operations,
-      .recipe = recipe,
   };
 };
 

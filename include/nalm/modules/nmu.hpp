@@ -9,7 +9,7 @@
 
 namespace nalm {
 
-struct Nmu {
+struct Nmu : RawMatrices<1> {
   static constexpr ParameterInfo parameters[] = {
       {"W", per_input_and_output, Start::uniform(0.25, 0.75), Clamp{0, 1}, "1 multiplies by the input, 0 ignores it"},
   };
@@ -40,23 +40,11 @@ struct Nmu {
       .citation = "Madsen, Johansen: Neural Arithmetic Units, ICLR 2020",
       .formula = "y_o = prod_i (W_io*x_i + 1 - W_io), W in [0, 1]",
       .learned = "which inputs are multiplied (1) or ignored (0)",
-      .differences = differences,
       .unusual_inputs =
-          "NaN and infinities go through the product: infinity times an exact 0 is NaN; products beyond the "
-          "largest float are infinite; zeros are ordinary, but magnitudes far below 6e-8 (float) or 1e-16 (double) "
-          "vanish "
+          "NaN and infinities go through the product: infinity times an exact 0 is NaN; products beyond the largest "
+          "float are infinite; zeros are ordinary, but magnitudes far below 6e-8 (float) or 1e-16 (double) vanish "
           "beside the 1 in W*x + 1 - W.",
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = operations,
-      .recipe = recipe,
   };
-
-  template <class T, class Shape>
-  static void weights(const Shape& s, const T* W, T* w) {
-    for (int k = 0; k < s.inputs * s.outputs; ++k) w[k] = W[k];
-  }
 
   template <class T, class Shape>
   static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* step) {
@@ -87,11 +75,6 @@ struct Nmu {
         after *= factor[k];
       }
     }
-  }
-
-  template <class T, class Shape>
-  static void pull_back(const Shape& s, const T* /*p*/, const T* /*w*/, const T* dw, T* dW) {
-    for (int k = 0; k < s.inputs * s.outputs; ++k) dW[k] += dw[k];
   }
 
   static Expression ideal(Readout& r, int o) {

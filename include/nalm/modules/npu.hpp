@@ -11,7 +11,7 @@
 
 namespace nalm {
 
-struct Npu {
+struct Npu : npu::GatedPowers<2> {
   static constexpr ParameterInfo parameters[] = {
       {"W_re", per_input_and_output, {Start::Kind::XavierUniform}, {}, "the power of each input", {}, End::Whole},
       {"W_im", per_input_and_output, Start::constant(0), {}, "its imaginary part", {}, End::Zero},
@@ -40,26 +40,12 @@ struct Npu {
       .title = "Neural Power Unit",
       .citation = "Heim, Pevný, Šmídl: Neural Power Units, NeurIPS 2020",
       .formula =
-          "r_i = g_i*(|x_i| + eps) + 1 - g_i; k_i = pi*g_i where x_i < 0, else 0; "
-          "y_o = exp(sum_i (W_re_io*ln(r_i) - W_im_io*k_i))*cos(sum_i (W_re_io*k_i + W_im_io*ln(r_i))); "
-          "g clamped to [0, 1], eps = 1.1920929e-7",
+          "r_i = g_i*(|x_i| + eps) + 1 - g_i; k_i = pi*g_i where x_i < 0, else 0; y_o = exp(sum_i (W_re_io*ln(r_i) - "
+          "W_im_io*k_i))*cos(sum_i (W_re_io*k_i + W_im_io*ln(r_i))); g clamped to [0, 1], eps = 1.1920929e-7",
       .learned = "the complex power of each input and which inputs matter",
-      .differences = differences,
       .unusual_inputs = "as RealNPU; with an imaginary power an infinite input gives NaN",
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = npu::operations,
-      .recipe = npu::recipe,
       .chaotic = true,
   };
-
-  template <class T, class Shape>
-  static void weights(const Shape& s, const T* p, T* w) {
-    const int n = s.inputs * s.outputs;
-    for (int k = 0; k < 2 * n; ++k) w[k] = p[k];
-    for (int i = 0; i < s.inputs; ++i) w[2 * n + i] = min(1.0, max(0.0, p[2 * n + i]));
-  }
 
   template <class T, class Shape>
   static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* step) {
@@ -98,13 +84,6 @@ struct Npu {
       }
       npu::gate_input_back(x[i], gate[i], magnitude[i], d_logarithm, d_phase, d_gate[i], dx ? dx + i : nullptr);
     }
-  }
-
-  template <class T, class Shape>
-  static void pull_back(const Shape& s, const T* p, const T* /*w*/, const T* dw, T* dp) {
-    const int n = 2 * s.inputs * s.outputs;
-    for (int k = 0; k < n; ++k) dp[k] += dw[k];
-    for (int k = n; k < n + s.inputs; ++k) dp[k] += where(p[k] >= 0.0, where(p[k] <= 1.0, dw[k], 0.0), 0.0);
   }
 
   static Expression ideal(Readout& r, int o) {

@@ -18,6 +18,20 @@ namespace nru {
 inline constexpr double smallest = 1.17549435e-38;  // the smallest normal float32, in double too
 inline constexpr std::string_view logarithm = "ln(max(|x|, 1.2e-38))";
 
+// The product of powers of NRU-log and NRU-power. Whole powers carry their sign; of the others it is asked for.
+template <class CountsSign>
+Expression ideal(Readout& r, int o, CountsSign counts_sign) {
+  std::vector<Power> powers;
+  Expression signs = 1.0;
+  for (int i = 0; i < r.inputs(); ++i) {
+    const double w = r.snapped("W", i, o);
+    const bool whole = w == std::round(w);
+    powers.push_back({whole ? r.x(i) : abs(r.x(i)), w});
+    if (!whole && counts_sign(w)) signs *= sign(r.x(i));
+  }
+  return product_of_powers(powers) * signs;
+}
+
 }  // namespace nru
 
 template <bool separate_sign>
@@ -167,15 +181,9 @@ struct Nru : NruMathematics<false> {
       .citation = "Mistry, Farrahi, Hare: Learning division with neural arithmetic logic modules, TMLR 2022",
       .formula = "y_o = prod_i (sign(x_i)*|x_i|^W_io*|W_io| + 1 - |W_io|), W in [-1, 1]",
       .learned = "which inputs are multiplied (1), divided by (-1) or ignored (0)",
-      .differences = differences,
       .unusual_inputs = unusual_inputs,
       .prepared = nru::logarithm,
       .training_form = "y_o = prod_i (sign(x_i)*|x_i|^W_io*t_io + 1 - t_io), t = tanh(1000*W)^2",
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = operations,
-      .recipe = recipe,
   };
 };
 
@@ -190,15 +198,9 @@ struct NruSeparate : NruMathematics<true> {
       .citation = "Mistry, Farrahi, Hare: Learning division with neural arithmetic logic modules, TMLR 2022",
       .formula = "y_o = prod_i (|x_i|^W_io*|W_io| + 1 - |W_io|)*prod_i sign(x_i)^round(W_io), W in [-1, 1]",
       .learned = "which inputs are multiplied (1), divided by (-1) or ignored (0); signs follow from that",
-      .differences = differences,
       .unusual_inputs = unusual_inputs,
       .prepared = nru::logarithm,
       .training_form = "y_o = prod_i (|x_i|^W_io*t_io + 1 - t_io)*prod_i sign(x_i)^round(W_io), t = tanh(1000*W)^2",
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = operations,
-      .recipe = recipe,
   };
 };
 

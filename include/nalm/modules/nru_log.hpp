@@ -14,7 +14,7 @@
 
 namespace nalm {
 
-struct NruLog {
+struct NruLog : RawMatrices<1> {
   static constexpr ParameterInfo parameters[] = {
       {"W", per_input_and_output, {Start::Kind::Nau}, Clamp{-1, 1}, "1 multiplies, -1 divides, 0 ignores the input"},
   };
@@ -38,8 +38,7 @@ struct NruLog {
 
   static constexpr std::string_view differences[] = {
       "There is no paper: it is the NRU with separate sign, without the gate t (|x|^0 is 1 anyway), trained with "
-      "another "
-      "loss.",
+      "another loss.",
       "Rounding has no gradient: the sign is not learned, it follows from the powers.",
   };
   static constexpr ModuleInfo info{
@@ -48,17 +47,10 @@ struct NruLog {
       .citation = "this project; after Mistry, Farrahi, Hare: Learning division with neural arithmetic logic modules",
       .formula = "y_o = prod_i |x_i|^W_io*prod_i sign(x_i)^round(W_io), W in [-1, 1]",
       .learned = "which inputs are multiplied (1), divided by (-1) or ignored (0); signs follow from that",
-      .differences = differences,
       .unusual_inputs =
           "NaN gives NaN, and so does an infinite input with W = 0; 0 counts as 1.2e-38, so that dividing by it gives "
-          "a "
-          "huge number; nothing is added to the input.",
+          "a huge number; nothing is added to the input.",
       .prepared = nru::logarithm,
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = operations,
-      .recipe = recipe,
   };
 
   template <class T, class Shape>
@@ -102,21 +94,8 @@ struct NruLog {
     }
   }
 
-  template <class T, class Shape>
-  static void pull_back(const Shape& s, const T* /*p*/, const T* /*w*/, const T* dw, T* dp) {
-    for (int k = 0; k < s.inputs * s.outputs; ++k) dp[k] += dw[k];
-  }
-
   static Expression ideal(Readout& r, int o) {
-    std::vector<Power> powers;
-    Expression signs = 1.0;
-    for (int i = 0; i < r.inputs(); ++i) {
-      const double w = r.snapped("W", i, o);
-      const bool whole = w == std::round(w);
-      powers.push_back({whole ? r.x(i) : abs(r.x(i)), w});
-      if (!whole && std::fabs(w) > 0.5) signs *= sign(r.x(i));
-    }
-    return product_of_powers(powers) * signs;
+    return nru::ideal(r, o, [](double w) { return std::fabs(w) > 0.5; });
   }
 };
 

@@ -14,7 +14,7 @@
 
 namespace nalm {
 
-struct NruPower {
+struct NruPower : RawMatrices<1> {
   static constexpr double pi = 3.14159265358979323846;
   static constexpr std::string_view logarithm_formula = "ln|x|, and 0 for x = 0";
 
@@ -48,15 +48,10 @@ struct NruPower {
       .citation = "this project; after Mistry, Farrahi, Hare: Learning division with neural arithmetic logic modules",
       .formula = "y_o = prod_i |x_i|^W_io*prod_i sign(x_i)^round(W_io)",
       .learned = "the power of every input; signs follow from that",
-      .differences = differences,
       .unusual_inputs =
           "NaN gives NaN, and so does an infinite input with W = 0; 0 gives 0 wherever its W is not 0, negative W "
           "included.",
       .prepared = logarithm_formula,
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .recipe = recipe,
   };
 
   template <class T, class Shape>
@@ -106,22 +101,7 @@ struct NruPower {
     }
   }
 
-  template <class T, class Shape>
-  static void pull_back(const Shape& s, const T* /*p*/, const T* /*w*/, const T* dw, T* dp) {
-    for (int k = 0; k < s.inputs * s.outputs; ++k) dp[k] += dw[k];
-  }
-
-  static Expression ideal(Readout& r, int o) {
-    std::vector<Power> powers;
-    Expression signs = 1.0;
-    for (int i = 0; i < r.inputs(); ++i) {
-      const double w = r.snapped("W", i, o);
-      const bool whole = w == std::round(w);
-      powers.push_back({whole ? r.x(i) : abs(r.x(i)), w});
-      if (!whole && counts_sign(w)) signs *= sign(r.x(i));
-    }
-    return product_of_powers(powers) * signs;
-  }
+  static Expression ideal(Readout& r, int o) { return nru::ideal(r, o, counts_sign); }
 
  private:
   // The smallest normal number, so that the logarithm is finite: of float where T is lanes of floats, else of double.

@@ -56,34 +56,24 @@ struct Nsr {
       {"zero bit", per_comparison_path, "1 - 2*sign^2"},
   };
 
-  static Recipe recipe() { return {}; }
-
   static constexpr std::string_view differences[] = {
       "Written from the mathematics: the public code pins the redundancy to 1 and computes labels from 10000*x1.",
       "One shift b per comparison; the paper's text can be read as one per path.",
       "p.x - q.x is computed as the sum of (p_i - q_i)(x_i - x_1), which is the same number because both softmaxes sum "
-      "to 1, "
-      "and is exactly 0 when all inputs are equal, however large they are.",
+      "to 1, and is exactly 0 when all inputs are equal, however large they are.",
   };
   static constexpr ModuleInfo info{
       .name = "NSR",
       .title = "Neural Status Register",
       .citation = "Faber, Wattenhofer: Neural Status Registers, ICML 2023 (arXiv 2020)",
       .formula =
-          "d_r = lambda*(p_r.x - q_r.x); s_r = tanh(d_r); z_r = 1 - 2*s_r^2; "
-          "y = sigmoid(b + sum_r (w_sign_r*s_r + w_zero_r*z_r)); outputs y and 1 - y; "
-          "p, q = softmax of V1, V2 over the inputs",
+          "d_r = lambda*(p_r.x - q_r.x); s_r = tanh(d_r); z_r = 1 - 2*s_r^2; y = sigmoid(b + sum_r (w_sign_r*s_r + "
+          "w_zero_r*z_r)); outputs y and 1 - y; p, q = softmax of V1, V2 over the inputs",
       .learned = "which two inputs are compared, and how (<, >, =, and so on)",
-      .differences = differences,
       .unusual_inputs =
           "NaN gives NaN; an infinite input gives NaN or a decided comparison; differences are limited by the "
           "number format: integers that differ by 1 are told apart up to 2^24 in float and 2^53 in double; "
           "zeros, denormals and 1e30 are ordinary.",
-      .parameters = parameters,
-      .options = options,
-      .weights = weights_info,
-      .steps = steps,
-      .recipe = recipe,
       .outputs_multiple_of = 2,
       .path_option = redundancy,
   };

@@ -34,14 +34,32 @@ void gate_input_back(const T& x, const T& gate, const T& magnitude, const T& d_l
   if (dx) *dx += d_magnitude * gate * sign(x);
 }
 
-inline Recipe recipe() {
-  Recipe r;
-  r.training.optimiser = Adam{.learning_rate = 5e-3};
-  r.layers[0].regularisers = {Regulariser::l1(1e-7, 1e-5)};
-  return r;
-}
+// The powers, real and perhaps imaginary, and the gates behind them.
+template <int matrices>
+struct GatedPowers {
+  static constexpr Operation operations[] = {Operation::Multiply, Operation::Divide};
+  static Recipe recipe() {
+    Recipe r;
+    r.training.optimiser = Adam{.learning_rate = 5e-3};
+    r.layers[0].regularisers = {Regulariser::l1(1e-7, 1e-5)};
+    return r;
+  }
 
-inline constexpr Operation operations[] = {Operation::Multiply, Operation::Divide};
+  template <class T, class Shape>
+  static void weights(const Shape& s, const T* p, T* w) {
+    const int n = matrices * s.inputs * s.outputs;
+    for (int k = 0; k < n; ++k) w[k] = p[k];
+    for (int i = 0; i < s.inputs; ++i) w[n + i] = min(1.0, max(0.0, p[n + i]));
+  }
+
+  // The gate's gradient passes on the closed interval [0, 1].
+  template <class T, class Shape>
+  static void pull_back(const Shape& s, const T* p, const T* /*w*/, const T* dw, T* dp) {
+    const int n = matrices * s.inputs * s.outputs;
+    for (int k = 0; k < n; ++k) dp[k] += dw[k];
+    for (int k = n; k < n + s.inputs; ++k) dp[k] += where(p[k] >= 0.0, where(p[k] <= 1.0, dw[k], 0.0), 0.0);
+  }
+};
 
 // prod x^W for real W and decided gates. Whole powers carry their sign; of the others the magnitude is raised and the
 // phases are collected in one cosine.
@@ -61,7 +79,7 @@ inline Expression ideal(Readout& r, int o) {
 
 }  // namespace npu
 
-struct RealNpu {
+struct RealNpu : npu::GatedPowers<1> {
   static constexpr ParameterInfo parameters[] = {
       {"W_re", per_input_and_output, {Start::Kind::XavierUniform}, {}, "the power of each input", {}, End::Whole},
       {"g", per_input, npu::gate_start, {}, "gate: 1 uses the input, 0 replaces it by 1", {}, End::Bit},
@@ -80,8 +98,7 @@ struct RealNpu {
 
   static constexpr std::string_view differences[] = {
       "The gate is clamped in the forward pass only; the stored g drifts outside [0, 1], where only the L1 penalty "
-      "moves "
-      "it, and comes back thousands of iterations later. The published success rates depend on it.",
+      "moves it, and comes back thousands of iterations later. The published success rates depend on it.",
       "eps is the float32 machine epsilon, added to |x| before gating.",
       "L1 is a plain sum over W_re and the raw g; its strength grows tenfold at iterations 10000 and 20000 and then "
       "stays.",
@@ -95,25 +112,11 @@ struct RealNpu {
           "r_i = g_i*(|x_i| + eps) + 1 - g_i; k_i = pi*g_i where x_i < 0, else 0; "
           "y_o = exp(sum_i W_re_io*ln(r_i))*cos(sum_i W_re_io*k_i); g clamped to [0, 1], eps = 1.1920929e-7",
       .learned = "the power of each input (1 multiplies, -1 divides, 0.5 takes the root) and which inputs matter",
-      .differences = differences,
       .unusual_inputs =
-          "0 and denormals count as eps (a gate of 0 makes them 1); NaN gives NaN; an infinite input gives "
-          "infinity or 0 by its power, NaN with power or gate 0; phases are reduced safely, so the cosine "
-          "stays within [-1, 1].",
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = npu::operations,
-      .recipe = npu::recipe,
+          "0 and denormals count as eps (a gate of 0 makes them 1); NaN gives NaN; an infinite input gives infinity or "
+          "0 by its power, NaN with power or gate 0; phases are reduced safely, so the cosine stays within [-1, 1].",
       .chaotic = true,
   };
-
-  template <class T, class Shape>
-  static void weights(const Shape& s, const T* p, T* w) {
-    const int n = s.inputs * s.outputs;
-    for (int k = 0; k < n; ++k) w[k] = p[k];
-    for (int i = 0; i < s.inputs; ++i) w[n + i] = min(1.0, max(0.0, p[n + i]));
-  }
 
   template <class T, class Shape>
   static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* step) {
@@ -150,14 +153,6 @@ struct RealNpu {
       }
       npu::gate_input_back(x[i], gate[i], magnitude[i], d_logarithm, d_phase, d_gate[i], dx ? dx + i : nullptr);
     }
-  }
-
-  // The gate's gradient passes on the closed interval [0, 1].
-  template <class T, class Shape>
-  static void pull_back(const Shape& s, const T* p, const T* /*w*/, const T* dw, T* dp) {
-    const int n = s.inputs * s.outputs;
-    for (int k = 0; k < n; ++k) dp[k] += dw[k];
-    for (int k = n; k < n + s.inputs; ++k) dp[k] += where(p[k] >= 0.0, where(p[k] <= 1.0, dw[k], 0.0), 0.0);
   }
 
   static Expression ideal(Readout& r, int o) { return npu::ideal(r, o); }

@@ -37,13 +37,7 @@ struct RealNpuModified : RealNpu {
       .citation = "Mistry, Farrahi, Hare: Learning division with neural arithmetic logic modules, TMLR 2022",
       .formula = RealNpu::info.formula,
       .learned = "which inputs matter (gate), and whether they multiply (W = 1) or divide (W = -1)",
-      .differences = differences,
       .unusual_inputs = RealNpu::info.unusual_inputs,
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = npu::operations,
-      .recipe = recipe,
   };
 };
 

@@ -30,7 +30,7 @@ struct Skeleton {
   // What it can learn in the Single Module Arithmetic Task.
   static constexpr Operation operations[] = {Operation::Add, Operation::Subtract};
 
-  // How it likes to be trained.
+  // How it likes to be trained. Leave it out if Adam alone, with its usual settings, will do.
   static Recipe recipe() {
     Recipe r;
     r.training.optimiser = Adam{.learning_rate = 1e-2};
@@ -41,19 +41,14 @@ struct Skeleton {
   static constexpr std::string_view differences[] = {
       "Every difference from the paper, and from other implementations, in one sentence each.",
   };
+  // What else there is to say; the tables above are added by their names.
   static constexpr ModuleInfo info{
       .name = "SKELETON",
       .title = "A module to copy",
       .citation = "Authors: Title, Venue Year",
       .formula = "y_o = b_o + sum_i x_i*W_io",
       .learned = "the factor of each input and an offset",
-      .differences = differences,
       .unusual_inputs = "NaN and infinities go through the sum.",
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = operations,
-      .recipe = recipe,
   };
 
   // Arrays are flat, in the order of the tables above; index [input][output] is [i * s.outputs + o].

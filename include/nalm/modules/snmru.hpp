@@ -13,13 +13,13 @@ namespace nalm {
 
 struct SNmru : NmruMathematics<true> {
   static constexpr Quantity steps[] = {
-      NmruMathematics::steps[0],
-      NmruMathematics::steps[1],
-      NmruMathematics::steps[2],
-      NmruMathematics::steps[3],
-      NmruMathematics::steps[4],
-      NmruMathematics::steps[5],
-      NmruMathematics::steps[6],
+      Nmru::steps[0],
+      Nmru::steps[1],
+      Nmru::steps[2],
+      Nmru::steps[3],
+      Nmru::steps[4],
+      Nmru::steps[5],
+      Nmru::steps[6],
       {"noise n", per_input, "1 in evaluation"},
       {"divisor of x", per_input_and_output, "1 in evaluation"},
       {"divisor of 1/x", per_input_and_output, "1 in evaluation"},
@@ -39,17 +39,11 @@ struct SNmru : NmruMathematics<true> {
       .citation = "this project; after Mistry, Farrahi, Hare (TMLR 2022; sNMU 2022)",
       .formula = Nmru::info.formula,
       .learned = Nmru::info.learned,
-      .differences = differences,
       .unusual_inputs = unusual_inputs,
       .training_form =
           "the same with every factor (z*W + 1 - W) as (n*z*W + 1 - W)/(n*W + 1 - W), n_i random for every sample, and "
           "1/|x_i + eps| for 1/|x_i|",
       .takes_noise = true,
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = operations,
-      .recipe = recipe,
   };
 
   template <class T, class Shape>
@@ -61,11 +55,9 @@ struct SNmru : NmruMathematics<true> {
 
   template <class T, class Shape>
   static void train_forward(const Shape& s, const T* /*p*/, const T* w, const T* x, const T* n, T* y, T* step) {
-    const int size = s.inputs * s.outputs;
-    const T *W = w, *R = w + size;
-    T *reciprocal = step, *factor_x = reciprocal + s.inputs, *before = factor_x + size, *factor_r = before + size,
-      *sine = factor_r + size, *cosine = sine + s.outputs, *magnitude = cosine + s.outputs,
-      *noise = magnitude + s.outputs, *divisor_x = noise + s.inputs, *divisor_r = divisor_x + size;
+    const auto [W, R] = unpack<weights_info>(s, w);
+    const auto [reciprocal, factor_x, before, factor_r, sine, cosine, magnitude, noise, divisor_x, divisor_r] =
+        unpack<steps>(s, step);
     for (int i = 0; i < s.inputs; ++i) {
       reciprocal[i] = 1.0 / abs(x[i] + epsilon);
       noise[i] = n[i];
@@ -93,12 +85,10 @@ struct SNmru : NmruMathematics<true> {
   template <class T, class Shape>
   static void backward(const Shape& s, const T* /*p*/, const T* w, const T* x, const T* /*y*/, const T* step,
                        const T* dy, T* dx, T* /*dp*/, T* dw) {
-    const int size = s.inputs * s.outputs;
-    const T *W = w, *R = w + size;
-    T *dW = dw, *dR = dw + size;
-    const T *reciprocal = step, *factor_x = reciprocal + s.inputs, *before = factor_x + size, *factor_r = before + size,
-            *sine = factor_r + size, *cosine = sine + s.outputs, *magnitude = cosine + s.outputs,
-            *noise = magnitude + s.outputs, *divisor_x = noise + s.inputs, *divisor_r = divisor_x + size;
+    const auto [W, R] = unpack<weights_info>(s, w);
+    const auto [dW, dR] = unpack<weights_info>(s, dw);
+    const auto [reciprocal, factor_x, before, factor_r, sine, cosine, magnitude, noise, divisor_x, divisor_r] =
+        unpack<steps>(s, step);
     for (int o = 0; o < s.outputs; ++o) {
       T after = dy[o] * cosine[o];
       const T d_angle = -(dy[o] * magnitude[o] * sine[o]) * pi;

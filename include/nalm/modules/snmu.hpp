@@ -34,8 +34,7 @@ struct SNmu : Nmu {
       "The quotient is taken factor by factor, not once for the two products: the same number, and no overflow.",
       "Noise comes from a generator per run (xoshiro128++), started by the run's own stream after its start values.",
       "The paper does not give a recipe for 10 inputs; here it is that of the NRU (100000 iterations, ramp from 50000 "
-      "to "
-      "75000).",
+      "to 75000).",
   };
   static constexpr std::string_view unusual_inputs =
       "as the NMU: NaN and infinities go through the product, infinity times an exact 0 is NaN; magnitudes far below "
@@ -48,15 +47,9 @@ struct SNmu : Nmu {
           "stochasticity, 2022",
       .formula = "y_o = prod_i (W_io*x_i + 1 - W_io), W in [0, 1]",
       .learned = "which inputs are multiplied (1) or ignored (0)",
-      .differences = differences,
       .unusual_inputs = unusual_inputs,
       .training_form = training_form,
       .takes_noise = true,
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = operations,
-      .recipe = recipe,
   };
 
   template <class T, class Shape>
@@ -124,18 +117,11 @@ struct SNmuBatch : SNmu {
       .citation = SNmu::info.citation,
       .formula = SNmu::info.formula,
       .learned = SNmu::info.learned,
-      .differences = differences,
       .unusual_inputs = unusual_inputs,
       .training_form =
           "y_o = prod_i (n_i*W_io*x_i + 1 - W_io)/(n_i*W_io + 1 - W_io), n_i from 1 to 1 + 1/(standard deviation of "
-          "all "
-          "inputs in the batch)",
+          "all inputs in the batch)",
       .takes_noise = true,
-      .parameters = parameters,
-      .weights = weights_info,
-      .steps = steps,
-      .operations = operations,
-      .recipe = recipe,
   };
 };
 

@@ -1,6 +1,5 @@
 #include "fit/starts/dictionary.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "nalm/detail/portable.hpp"

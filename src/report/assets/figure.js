@@ -1,15 +1,11 @@
 // Explanatory figures: panels of lines or surfaces under a title and a caption. The shell provides `nalm`.
 "use strict";
 (() => {
-  const { data, make, number, log_ticks, wrap, SHAPES, key_symbol, show_tip, hide_tip, Figure } = nalm;
-  const SHAPE_NAMES = ["circle", "square", "up", "diamond", "down", "plus", "star", "hexagon", "saltire", "right", "left", "pentagon"];
+  const { data, make, number, log_ticks, wrap, smallest, largest, show_tip, hide_tip, Figure } = nalm;
   const LINE_COLOURS = ["m2", "m4", "m5", "m7", "m0", "m6", "m8", "m3", "m1", "m9", "m10", "m11"];
   const DASHES = [[1, 0], [7, 3], [2, 2.5], [9, 3, 2, 3]];
   const usable = (value) => typeof value === "number" && Number.isFinite(value);
-  const clean = (title) => title ?? "";
-  const file_name = (title, index) => clean(title).toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") || `panel-${index + 1}`;
-  const smallest = (list) => list.reduce((a, b) => Math.min(a, b), Infinity);
-  const largest = (list) => list.reduce((a, b) => Math.max(a, b), -Infinity);
+  const file_name = (title, index) => title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") || `panel-${index + 1}`;
   const nearest = (list, value) => list.reduce((best, each, index) => (Math.abs(each - value) < Math.abs(list[best] - value) ? index : best), 0);
   // The pointer within the drawing as [x, y] of the data, or null outside.
   const under = (figure, event) => {
@@ -20,63 +16,42 @@
     if (across < -4 || down < -4 || across > x.range()[1] + 4 || down > y.range()[0] + 4) return null;
     return { x: x.invert(across), y: y.invert(down), down, scale: y };
   };
-  const listen = (figure, move, leave) => {
+  const listen = (figure, move) => {
     if (figure.listening) return;
     figure.listening = true;
     figure.plot.addEventListener("pointermove", move);
-    figure.plot.addEventListener("pointerleave", leave);
+    figure.plot.addEventListener("pointerleave", hide_tip);
   };
 
   // ---- lines ---------------------------------------------------------------------------------------------------
   function line_figure(panel, index) {
-    const log = Boolean(panel.y.log);
-    const height = (value) => (!usable(value) || (log && value <= 0) ? null : log ? Math.log10(value) : value);
-    const looks = panel.series.map((series, number_of) => ({
-      colour: LINE_COLOURS[number_of % LINE_COLOURS.length], dash: DASHES[Math.floor(number_of / 3) % DASHES.length], shape: SHAPE_NAMES[number_of % SHAPE_NAMES.length],
-    }));
+    const looks = panel.series.map((series, at) => ({ colour: LINE_COLOURS[at % LINE_COLOURS.length], dash: DASHES[Math.floor(at / 3) % DASHES.length] }));
     const xs = panel.x.values;
     const build = (context) => {
-      const rows = panel.series.flatMap((series, number_of) => xs.map((x, at) => ({ series: number_of, point: series.mark === "point", x, y: height(series.values[at]) })));
-      const heights = rows.map((row) => row.y).filter((value) => value !== null);
-      let domain;
-      if (log) {
-        const low = heights.length ? Math.floor(smallest(heights)) : 0;
-        domain = [low, heights.length ? Math.max(low + 1, Math.ceil(largest(heights))) : 1];
-      }
+      const rows = panel.series.flatMap((series, at) => xs.map((x, place) => ({ series: at, x, y: usable(series.values[place]) ? series.values[place] : null })));
       const x = { field: "x", type: "quantitative", scale: { domain: [smallest(xs), Math.max(largest(xs), smallest(xs) + 1e-12)], nice: false, zero: false },
         axis: { title: panel.x.title, grid: false, tickCount: context.narrow ? 5 : 8, labelExpr: "nalmNumber(datum.value)", labelFlush: true } };
-      const y = { field: "y", type: "quantitative", scale: log ? { domain, nice: false, zero: false } : { zero: false, nice: true },
-        axis: { title: null, domain: false, ticks: false, ...(log ? { values: log_ticks(domain[0], domain[1], 7), labelExpr: "nalmTen(datum.value)" } : { tickCount: 6, labelExpr: "nalmNumber(datum.value)" }), minExtent: 40 } };
+      const y = { field: "y", type: "quantitative", scale: { zero: false, nice: true }, axis: { title: null, domain: false, ticks: false, tickCount: 6, labelExpr: "nalmNumber(datum.value)", minExtent: 40 } };
       const choose = (what) => ({ condition: looks.map((look, at) => ({ test: `datum.series === ${at}`, value: what(look) })), value: "black" });
-      const layer = [];
-      layer.push({ name: "lines", data: { values: rows.filter((row) => !row.point) }, mark: { type: "line", strokeWidth: 2, strokeJoin: "round" },
-        encoding: { x, y, detail: { field: "series", type: "nominal" }, stroke: choose((look) => context.colour(look.colour)),
-          strokeDash: { ...choose((look) => look.dash), value: [1, 0] } } });
-      if (rows.some((row) => row.point)) {
-        layer.push({ name: "points", data: { values: rows.filter((row) => row.point && row.y !== null) }, mark: { type: "point", size: 70, strokeWidth: 1, opacity: 1 },
-          encoding: { x, y, shape: { ...choose((look) => SHAPES[look.shape]), value: "circle" }, fill: choose((look) => context.colour(look.colour)), stroke: { value: context.colour("paper") } } });
-      }
-      if (layer[0].data.values.length === 0) layer.shift();
-      return { title: { text: panel.y.title + (log ? ", logarithmic" : "") }, width: context.width - 62, height: context.narrow ? 240 : 320, layer };
+      const line = { name: "lines", data: { values: rows }, mark: { type: "line", strokeWidth: 2, strokeJoin: "round" },
+        encoding: { x, y, detail: { field: "series", type: "nominal" }, stroke: choose((look) => context.colour(look.colour)), strokeDash: { ...choose((look) => look.dash), value: [1, 0] } } };
+      return { title: { text: panel.y.title }, width: context.width - 62, height: context.narrow ? 240 : 320, layer: [line] };
     };
     const figure = new Figure({
-      id: file_name(panel.title, index), title: clean(panel.title), level: 2, build, reserve: 380, file_width: 760,
+      id: file_name(panel.title, index), title: panel.title, level: 2, build, reserve: 380, file_width: 760,
       subtitle: () => [data.title, data.version],
-      keys: (context) => (panel.series.length < 2 ? [] : panel.series.map((series, at) => ({
-        label: series.name, colour: context.colour(looks[at].colour), ...(series.mark === "point" ? { shape: looks[at].shape } : { dash: looks[at].dash }),
-      }))),
+      keys: (context) => (panel.series.length < 2 ? [] : panel.series.map(({ name }, at) => ({ label: name, colour: context.colour(looks[at].colour), dash: looks[at].dash }))),
       describe: () => `${panel.title}: ${panel.y.title} over ${panel.x.title}, ${panel.series.map((series) => series.name).join(", ")}.`,
       drawn: (view, self) => listen(self, (event) => {
         const at = under(self, event);
         if (!at) { hide_tip(); return; }
         const index_of = nearest(xs, at.x);
         show_tip({ title: `${panel.x.title} ${number(xs[index_of])}`, rows: panel.series.filter((series) => usable(series.values[index_of])).map((series) => [series.name, number(series.values[index_of])]) }, event);
-      }, hide_tip),
+      }),
     });
     if (panel.series.length > 1) {
-      figure.legend.append(...panel.series.map((series, at) => make("span", { class: "note-key" },
-        series.mark === "point" ? key_symbol(looks[at].shape, `fill: var(--${looks[at].colour})`)
-          : make("i", { class: looks[at].dash[1] ? "line dashed" : "line", style: `color: var(--${looks[at].colour})` }), series.name)));
+      figure.legend.append(...panel.series.map(({ name }, at) =>
+        make("span", { class: "note-key" }, make("i", { class: looks[at].dash[1] ? "line dashed" : "line", style: `color: var(--${looks[at].colour})` }), name)));
     }
     return figure;
   }
@@ -218,7 +193,7 @@
     };
     const notes = [clipped ? `Values above ${number(limit)} are drawn as ${number(limit)}.` : "", known.length < grid.flat().length ? "Grey: no value." : ""].filter(Boolean).join(" ");
     return new Figure({
-      id: file_name(panel.title, index), title: clean(panel.title), level: 2, build, reserve: 460, file_width: 720, lead: notes,
+      id: file_name(panel.title, index), title: panel.title, level: 2, build, reserve: 460, file_width: 720, lead: notes,
       subtitle: () => [[data.title, notes].filter(Boolean).join(". ").replace("..", "."), data.version],
       describe: () => `${panel.title}: ${panel.z.title} over ${panel.x.title} and ${panel.y.title}, from ${number(log ? 10 ** low : low)} to ${number(log ? 10 ** high : high)}.`,
       drawn: (view, self) => listen(self, (event) => {
@@ -228,7 +203,7 @@
         const row = nearest(ys, at.y);
         const value = panel.values[row]?.[column];
         show_tip({ title: `${panel.z.title}: ${usable(value) ? number(value) : "no value"}`, rows: [[panel.x.title, number(xs[column])], [panel.y.title, number(ys[row])]] }, event);
-      }, hide_tip),
+      }),
     });
   }
 
@@ -238,7 +213,7 @@
     make("header", { class: "masthead plain" },
       make("div", { class: "kicker-row" }, make("p", { class: "kicker" }, data.command), make("div", { class: "controls" }, nalm.theme_switch())),
       make("h1", null, data.title),
-      make("div", { class: "caption" }, clean(data.caption).split(/\n\n+/).filter(Boolean).map((text) => make("p", null, text)))),
+      make("div", { class: "caption" }, data.caption.split(/\n\n+/).filter(Boolean).map((text) => make("p", null, text)))),
     make("main", { id: "content" }, make("div", { class: "figures-grid" }, figures.map((figure) => figure.element))),
     nalm.footer(`${data.version}. Made with ${data.command}.`));
   nalm.start();

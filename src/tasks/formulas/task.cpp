@@ -215,8 +215,7 @@ const Task formulas_task{
     .settings =
         "Tables made from known formulas, with columns that do not matter, with and without Gaussian noise (a share of "
         "the target's standard deviation). Recovered: without noise, the formula that was found gives the true values "
-        "to "
-        "1e-6 on a box ten times as wide; with noise, it is the true one with every constant inside its interval.",
+        "to 1e-6 on a box ten times as wide; with noise, it is the true one with every constant inside its interval.",
     .presets = presets,
     .checks = checks,
     .options = own_options,

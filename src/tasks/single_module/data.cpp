@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "tasks/operation.hpp"
+
 namespace nalm {
 
 std::span<const TaskRange> paper_ranges() {
@@ -42,22 +44,7 @@ Samples draw(NumpyStream& stream, const Range& range, Operation operation, int i
   for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row) {
     const double a = x[row * static_cast<std::size_t>(inputs) + static_cast<std::size_t>(first_operand)];
     const double b = x[row * static_cast<std::size_t>(inputs) + static_cast<std::size_t>(first_operand) + 1];
-    double t = 0;
-    switch (operation) {
-      case Operation::Add:
-        t = a + b;
-        break;
-      case Operation::Subtract:
-        t = a - b;
-        break;
-      case Operation::Multiply:
-        t = a * b;
-        break;
-      case Operation::Divide:
-        t = a / b;
-        break;
-    }
-    samples.t.push_back(static_cast<float>(t));
+    samples.t.push_back(static_cast<float>(apply(operation, a, b)));
   }
   return samples;
 }

@@ -275,21 +275,9 @@ Failure diagnose(const Cell& cell, const RunRecord& record, const RunResult& res
 }
 
 std::string_view name_of(FailureKind kind) {
-  switch (kind) {
-    case FailureKind::NotANumber:
-      return "not a number";
-    case FailureKind::WrongWeights:
-      return "wrong weights";
-    case FailureKind::GateUndecided:
-      return "gate undecided";
-    case FailureKind::Stuck:
-      return "stuck";
-    case FailureKind::NotConverged:
-      return "not converged";
-    case FailureKind::Imprecise:
-      return "imprecise";
-  }
-  return "";
+  constexpr std::string_view names[] = {"not a number", "wrong weights", "gate undecided",
+                                        "stuck",        "not converged", "imprecise"};
+  return names[static_cast<std::size_t>(kind)];
 }
 
 // ---- before regularisation -----------------------------------------------------------------------------------------
@@ -331,17 +319,8 @@ Basin basin(const Cell& cell, const RunRecord& record, const RunResult& result) 
 }
 
 std::string_view name_of(Basin basin) {
-  switch (basin) {
-    case Basin::NoRegulariser:
-      return "no regulariser";
-    case Basin::WrongBasin:
-      return "wrong basin";
-    case Basin::RegularisationFailure:
-      return "regularisation failure";
-    case Basin::Solved:
-      return "solved";
-  }
-  return "";
+  constexpr std::string_view names[] = {"no regulariser", "wrong basin", "regularisation failure", "solved"};
+  return names[static_cast<std::size_t>(basin)];
 }
 
 }  // namespace nalm

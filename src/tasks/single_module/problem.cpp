@@ -1,6 +1,5 @@
 #include "tasks/single_module/problem.hpp"
 
-#include <cmath>
 #include <list>
 #include <mutex>
 #include <tuple>

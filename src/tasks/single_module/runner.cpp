@@ -525,8 +525,7 @@ Status train_single_modules(const std::vector<Cell>& cells, const std::vector<Ru
   if (const double there_is = largest_memory(); needed > there_is) {
     return Error{fmt::format(
         "training with {} inputs on {} needs about {:.3g} GB of memory, and there are {:.3g} GB; use fewer inputs, "
-        "fewer "
-        "threads, fewer modules at a time, or log less often.",
+        "fewer threads, fewer modules at a time, or log less often.",
         lookup.inputs(), at_once == 1 ? "1 thread" : fmt::format("{} threads", at_once), needed / 1e9, there_is / 1e9)};
   }
   double total = 0;
