@@ -25,6 +25,21 @@ inline std::size_t utf8_length(std::string_view text, std::size_t k) {
   return 0;
 }
 
+// Its number in Unicode. The text must be such a character and nothing else.
+inline char32_t utf8_value(std::string_view character) {
+  const auto lead = static_cast<unsigned char>(character.front());
+  char32_t value = character.size() == 1 ? lead : lead & (0x7FU >> character.size());
+  for (const char c : character.substr(1)) value = value << 6 | (static_cast<unsigned char>(c) & 0x3FU);
+  return value;
+}
+
+// How many characters it has; what is none counts as one for each byte.
+inline std::size_t utf8_count(std::string_view text) {
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < text.size(); ++count) k += utf8_length(text, k) ? utf8_length(text, k) : 1;
+  return count;
+}
+
 inline bool is_utf8(std::string_view text) {
   for (std::size_t k = 0; k < text.size();) {
     const std::size_t length = utf8_length(text, k);

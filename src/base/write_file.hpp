@@ -1,8 +1,9 @@
 // Writes a text file beside its place and renames it when it is whole: a reader never sees half a file, and a full disk
-// loses nothing that was there before.
+// loses nothing that was there before. Links lead to the file that is replaced; what cannot be replaced, such as
+// /dev/stdout or a pipe with a name, is written to.
 #pragma once
 
-#include <fstream>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,24 +13,30 @@ namespace nalm {
 
 class FileWriter {
  public:
-  explicit FileWriter(std::string path);
-  ~FileWriter();  // without finish(), nothing is changed
+  explicit FileWriter(std::string path) : path_(std::move(path)) {}  // touches nothing
+  ~FileWriter();                                                     // without finish(), nothing is changed
   FileWriter(const FileWriter&) = delete;
   FileWriter& operator=(const FileWriter&) = delete;
 
-  void write(std::string_view text) { file_ << text; }
+  void write(std::string_view text);
   Status finish();
-  // Whether it could be begun: asked by who would rather know before an hour's work than after.
-  Status begun() const;
 
  private:
-  std::string path_, temporary_;
-  bool is_special_;  // such as /dev/stdout, which cannot be replaced
-  bool is_binary_;   // no text, so it was not written by this class
-  std::ofstream file_;
-  int open_error_ = 0;  // errno
+  void open();
+  void flush();
+  void fail(std::string_view what);  // with errno
+  void discard();
+
+  std::string path_, place_, temporary_;  // as given, without links, and what becomes it; "" if written to directly
+  std::string buffer_;
+  int descriptor_ = -1;
+  std::optional<Error> error_;  // the first one
 };
 
 Status write_file(const std::string& path, std::string_view text);
+
+// Whether it could be written, as far as that can be known without writing: for who would rather know before an hour's
+// work than after.
+Status can_write(const std::string& path);
 
 }  // namespace nalm

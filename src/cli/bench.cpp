@@ -47,7 +47,7 @@ std::string now() {
 }
 
 // One line; what is not Unicode, such as the name of a folder, is replaced.
-void print_event(const json& event) { fmt::print("{}\n", event.dump(-1, ' ', false, json::error_handler_t::replace)); }
+void print_event(const json& event) { write_data(event.dump(-1, ' ', false, json::error_handler_t::replace) + "\n"); }
 
 Result<Plan> plan_of(const Options& o) {
   const Result<const Task*> task = find_task(o.task.empty() ? all_tasks().front()->name : o.task);
@@ -121,9 +121,9 @@ bool all_checks_hold(const Results& results, const Options& o) {
     all = all && result.passed;
     const auto or_all = [](std::string_view name) { return name.empty() ? std::string_view("all") : name; };
     if (o.talks())
-      fmt::print("{:<8}{} | {} | {}: {} {:.4g}, should be at {} {:.4g}\n", result.passed ? "holds" : "FAILS",
-                 or_all(check.model), or_all(check.operation), or_all(check.setting), check.measure, result.value,
-                 check.at_least ? "least" : "most", check.value);
+      put("{:<8}{} | {} | {}: {} {:.4g}, should be at {} {:.4g}\n", result.passed ? "holds" : "FAILS",
+          or_all(check.model), or_all(check.operation), or_all(check.setting), check.measure, result.value,
+          check.at_least ? "least" : "most", check.value);
     if (o.json_lines)
       print_event({{"event", "check"},
                    {std::string(results.task().model_word), check.model},
@@ -141,11 +141,10 @@ void announce(const Store& store, std::size_t left, const Options& o) {
   const Plan& plan = store.info().plan;
   const std::size_t total = store.run_count();
   if (o.talks()) {
-    fmt::print(stderr, "{}, preset {}: {} runs, {} cells of {} seeds; results go to {}.\n", plan.task->name,
-               plan.preset, total, store.cells().size(), plan.seeds.size(), store.folder());
-    if (!store.left_out().empty())
-      fmt::print(stderr, "Not learned by design, left out: {}.\n", fmt::join(store.left_out(), ", "));
-    if (left < total) fmt::print(stderr, "{} runs are there already.\n", total - left);
+    tell("{}, preset {}: {} runs, {} cells of {} seeds; results go to {}.\n", plan.task->name, plan.preset, total,
+         store.cells().size(), plan.seeds.size(), store.folder());
+    if (!store.left_out().empty()) tell("Not learned by design, left out: {}.\n", fmt::join(store.left_out(), ", "));
+    if (left < total) tell("{} runs are there already.\n", total - left);
   }
   if (o.json_lines)
     print_event({{"event", "start"},
@@ -171,11 +170,11 @@ int finish(const Store& store, const Options& o, std::size_t trained, double sec
   if (o.out.ends_with(".csv"))
     if (Status written = write_file(o.out, print_table(*results, "", "csv")); !written) return fail(written.error());
   if (o.talks()) {
-    fmt::print("{}{} runs trained in {:.1f} s.\n", print_overview(*results), trained, seconds);
-    fmt::print("Next: nalm table {}{}{}\n", folder,
-               compare_with_published(*results) ? fmt::format(", nalm compare {}", folder) : "",
-               page ? fmt::format(", or open {} in a browser", report_path) : "");
-    if (!page) fmt::print(stderr, "No report: {}\n", page.error().message);
+    put("{}{} runs trained in {:.1f} s.\n", print_overview(*results), trained, seconds);
+    put("Next: nalm table {}{}{}\n", folder,
+        compare_with_published(*results) ? fmt::format(", nalm compare {}", folder) : "",
+        page ? fmt::format(", or open {} in a browser", report_path) : "");
+    if (!page) tell("No report: {}\n", page.error().message);
   }
   const bool good = all_checks_hold(*results, o);
   if (o.json_lines)
@@ -217,8 +216,8 @@ int run(Store& store, const Options& o) {
   progress.finish();
   if (!trained) return fail(trained.error());
   if (finished < total) {
-    fmt::print(stderr, "Interrupted: {} of {} runs are stored; go on with \"nalm bench --resume {}\".\n",
-               finished.load(), total, store.folder());
+    tell("Interrupted: {} of {} runs are stored; go on with \"nalm bench --resume {}\".\n", finished.load(), total,
+         store.folder());
     return Interruptible::exit_code();
   }
   return finish(store, o, todo->size(), seconds);
@@ -231,18 +230,18 @@ int bench(const Options& o) {
     if (!plan) return fail(plan.error());
     const Result<std::size_t> written = emit_tables(*plan, o.emit);
     if (!written) return fail(written.error());
-    if (!o.quiet) fmt::print("{} tables, and formulas.csv that says what made them, are in {}.\n", *written, o.emit);
+    if (!o.quiet) put("{} tables, and formulas.csv that says what made them, are in {}.\n", *written, o.emit);
     return yes;
   }
   // Better known before an hour's work than after.
   if (!o.series.empty())
-    if (Status possible = FileWriter(o.series).begun(); !possible) return fail(possible.error());
+    if (Status possible = may_write(o.series); !possible) return fail(possible.error());
   if (!o.resume.empty() && o.names_runs())
     return fail({"--resume goes on with the settings that the folder has; leave the other options away."});
   // results.csv: the folder results, and its table in results.csv.
   std::string folder = !o.resume.empty() ? o.resume : o.out.empty() ? default_folder : o.out;
   if (o.out.ends_with(".csv")) {
-    if (Status possible = FileWriter(o.out).begun(); !possible) return fail(possible.error());
+    if (Status possible = may_write(o.out); !possible) return fail(possible.error());
     folder.resize(folder.size() - 4);
   }
   Result<Store> store = open_store(o, folder);

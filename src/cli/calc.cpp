@@ -33,8 +33,8 @@ int fail_at(std::string_view text, const CalcMistake& mistake) {
   for (char& c : shown)
     if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
   const std::string_view before = first > 0 ? "..." : "", after = last < text.size() ? "..." : "";
-  fmt::print(stderr, "nalm: column {}: {}\n  {}{}{}\n  {:>{}}\n", characters(0, mistake.position) + 1, mistake.sentence,
-             before, shown, after, "^", before.size() + characters(first, mistake.position) + 1);
+  tell("nalm: column {}: {}\n  {}{}{}\n  {:>{}}\n", characters(0, mistake.position) + 1, mistake.sentence, before,
+       shown, after, "^", before.size() + characters(first, mistake.position) + 1);
   return bad_use;
 }
 
@@ -77,12 +77,12 @@ void print_steps(const Calculation& result) {
     width = std::max(width, texts.back().size());
     module_width = std::max(module_width, step.by->modules().size());
   }
-  fmt::print("{:>4}  {:<{}}  {:<{}}  {:<22}  {:<22}  {}\n", "step", "module", module_width, "operation", width,
-             "prediction", "exact", "error");
+  put("{:>4}  {:<{}}  {:<{}}  {:<22}  {:<22}  {}\n", "step", "module", module_width, "operation", width, "prediction",
+      "exact", "error");
   for (std::size_t k = 0; k < texts.size(); ++k) {
     const CalcStep& step = result.steps[k];
-    fmt::print("{:>4}  {:<{}}  {:<{}}  {:<22}  {:<22}  {:.2g}\n", k + 1, step.by->modules(), module_width, texts[k],
-               width, step.prediction, step.exact, std::fabs(step.prediction - step.exact));
+    put("{:>4}  {:<{}}  {:<{}}  {:<22}  {:<22}  {:.2g}\n", k + 1, step.by->modules(), module_width, texts[k], width,
+        step.prediction, step.exact, std::fabs(step.prediction - step.exact));
   }
 }
 
@@ -93,8 +93,8 @@ void print_learnt(const Calculator& calculator) {
     const std::string how = learnt->spelled
                                 ? fmt::format("its weights are whole numbers and spell {}", print(*learnt->spelled))
                                 : fmt::format("relative error {:.2g} on validation data", learnt->error);
-    fmt::print("{:<5} {}, after {} iterations: {}{}\n", name_of(op), learnt->modules(), learnt->iterations, how,
-               learnt->magnitudes ? "; it sees numbers without their signs, which the calculator handles" : "");
+    put("{:<5} {}, after {} iterations: {}{}\n", name_of(op), learnt->modules(), learnt->iterations, how,
+        learnt->magnitudes ? "; it sees numbers without their signs, which the calculator handles" : "");
   }
 }
 
@@ -108,19 +108,19 @@ int calc(const Options& o) {
   if (const auto* mistake = std::get_if<CalcMistake>(&outcome)) return fail_at(o.text, *mistake);
   const Calculation& result = std::get<Calculation>(outcome);
   if (o.quiet) {
-    fmt::print("{}\n", result.value);
+    put("{}\n", result.value);
     return result.is_off() ? no : yes;
   }
   if (!result.steps.empty()) {
     print_learnt(calculator);
-    fmt::print("\n");
+    put("\n");
     print_steps(result);
-    fmt::print("\n");
+    put("\n");
   }
-  fmt::print("result  {}\nexact   {}\nerror   {:.2g} ({:.2g} relative)\n", result.value, result.exact, result.error(),
-             result.relative_error());
+  put("result  {}\nexact   {}\nerror   {:.2g} ({:.2g} relative)\n", result.value, result.exact, result.error(),
+      result.relative_error());
   if (!result.is_off()) return yes;
-  fmt::print("The result is off by more than 1e-6 relative.\n");
+  put("The result is off by more than 1e-6 relative.\n");
   return no;
 }
 

@@ -16,26 +16,24 @@ int check(const std::vector<std::string>& names, const CheckSettings& settings) 
     chosen.push_back(*module);
   }
   if (chosen.empty()) chosen = all_modules();
-  fmt::print(
-      "Gradients against central differences, in double; errors relative to the largest gradient of the tensor.\n");
+  put("Gradients against central differences, in double; errors relative to the largest gradient of the tensor.\n");
   const std::size_t width = module_column(chosen);
-  fmt::print("{:<{}}{:<11}{:>12}{:>10}{:>10}  {}\n", "module", width, "parameter", "worst error", "compared",
-             "at kinks", "");
+  put("{:<{}}{:<11}{:>12}{:>10}{:>10}  {}\n", "module", width, "parameter", "worst error", "compared", "at kinks", "");
   int failures = 0;
   for (const ModuleInfo* module : chosen) {
     const ModuleCheck result = check_gradients(*module, settings);
     bool first = true;
     for (const CheckedGradient& g : result.gradients) {
       const bool good = g.worst_error <= settings.tolerance && g.compared > 0;
-      fmt::print("{:<{}}{:<11}{:>12.1e}{:>10}{:>10}  {}\n", first ? module->name : "", width, g.name, g.worst_error,
-                 g.compared, g.at_kinks, good ? "ok" : "FAILED at " + g.worst_place);
+      put("{:<{}}{:<11}{:>12.1e}{:>10}{:>10}  {}\n", first ? module->name : "", width, g.name, g.worst_error,
+          g.compared, g.at_kinks, good ? "ok" : "FAILED at " + g.worst_place);
       first = false;
     }
-    std::fflush(stdout);
+    flush_output();
     if (!result.passed) ++failures;
   }
-  fmt::print("{} of {} modules agree to {:.0e} (seed {}).\n", static_cast<int>(chosen.size()) - failures, chosen.size(),
-             settings.tolerance, settings.seed);
+  put("{} of {} modules agree to {:.0e} (seed {}).\n", static_cast<int>(chosen.size()) - failures, chosen.size(),
+      settings.tolerance, settings.seed);
   return failures == 0 ? yes : no;
 }
 

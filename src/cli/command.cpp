@@ -6,8 +6,8 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <iostream>
 #include <limits>
+#include <sstream>
 
 namespace nalm::cli {
 
@@ -15,11 +15,6 @@ std::size_t module_column(const std::vector<const ModuleInfo*>& modules) {
   std::size_t longest = 7;
   for (const ModuleInfo* module : modules) longest = std::max(longest, module->name.size());
   return longest + 2;
-}
-
-int fail(const Error& error) {
-  fmt::print(stderr, "nalm: {}\n", error.message);
-  return bad_use;
 }
 
 Command& Command::word(const std::string& name, std::string& value, const std::string& help) {
@@ -115,14 +110,12 @@ int Program::run(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     // Help and version are not errors; everything else is bad use.
     if (e.get_exit_code() != 0) {
-      fmt::print(stderr, "nalm: {}\nRun \"nalm --help\" or \"nalm COMMAND --help\".\n", e.what());
+      tell("nalm: {}\nRun \"nalm --help\" or \"nalm COMMAND --help\".\n", e.what());
       return bad_use;
     }
-    app_->exit(e);
-  }
-  // A full disk or a closed pipe must not look like success.
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0 || !std::cout.flush()) {
-    return fail({"the output could not be written."});
+    std::ostringstream text;
+    app_->exit(e, text, text);
+    write_text(stdout, text.str());
   }
   return exit_code_;
 }

@@ -1,4 +1,4 @@
-// What the commands share. Only src/cli prints.
+// What the commands share.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/output.hpp"
 #include "nalm/module.hpp"
 
 namespace CLI {
@@ -15,14 +16,6 @@ class App;
 }
 
 namespace nalm::cli {
-
-// Exit codes.
-inline constexpr int yes = 0;
-inline constexpr int no = 1;       // the question was answered with no
-inline constexpr int bad_use = 2;  // bad use or bad input
-
-// Prints the sentence to standard error and gives bad_use.
-int fail(const Error& error);
 
 // How wide a column for the names of these modules is.
 std::size_t module_column(const std::vector<const ModuleInfo*>& modules);

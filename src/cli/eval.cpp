@@ -50,7 +50,7 @@ void print_gradients(const Model& model, const Gradients& gradients, Precision p
     }
     text += "}";
   }
-  fmt::print("{}]}}\n", text);
+  write_data(text + "]}\n");
 }
 
 int eval(const EvalOptions& options) {
@@ -84,7 +84,7 @@ int eval(const EvalOptions& options) {
   for (std::size_t k = 0; k < y->size(); ++k) {
     fmt::format_to(std::back_inserter(text), "{}{}", number((*y)[k], precision), (k + 1) % outputs == 0 ? '\n' : ',');
   }
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  write_data({text.data(), text.size()});
   return yes;
 }
 

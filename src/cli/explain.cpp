@@ -29,16 +29,16 @@ std::string vector_text(const std::vector<double>& values) {
 }
 
 void print_array(const ExplainedArray& a) {
-  fmt::print("  {} = {}\n", a.name, a.formula);
+  put("  {} = {}\n", a.name, a.formula);
   // The last index runs along a line; a last index of one is no index.
   const std::size_t width = a.dimensions.empty() ? 1 : static_cast<std::size_t>(a.dimensions.back());
   if (width == 1 || a.dimensions.size() == 1) {
-    fmt::print("      = {}\n", vector_text(a.values));
+    put("      = {}\n", vector_text(a.values));
     return;
   }
   for (std::size_t k = 0; k < a.values.size(); k += width) {
     const auto first = a.values.begin() + static_cast<std::ptrdiff_t>(k);
-    fmt::print("      [{}] {}\n", k / width + 1, vector_text({first, first + static_cast<std::ptrdiff_t>(width)}));
+    put("      [{}] {}\n", k / width + 1, vector_text({first, first + static_cast<std::ptrdiff_t>(width)}));
   }
 }
 
@@ -94,35 +94,34 @@ int explain_model(const ExplainOptions& options) {
     if (!layers) return fail(layers.error());
     for (std::size_t k = 0; k < layers->size(); ++k) {
       const ExplainedLayer& layer = (*layers)[k];
-      fmt::print("Layer {}: {} ({}), {} input{}, {} output{}\n", k + 1, layer.module->name, layer.module->title,
-                 layer.inputs.size(), layer.inputs.size() == 1 ? "" : "s", layer.outputs.size(),
-                 layer.outputs.size() == 1 ? "" : "s");
-      fmt::print("  {}\n", layer.module->formula);
-      fmt::print("  inputs = {}\n", vector_text(layer.inputs));
+      put("Layer {}: {} ({}), {} input{}, {} output{}\n", k + 1, layer.module->name, layer.module->title,
+          layer.inputs.size(), layer.inputs.size() == 1 ? "" : "s", layer.outputs.size(),
+          layer.outputs.size() == 1 ? "" : "s");
+      put("  {}\n", layer.module->formula);
+      put("  inputs = {}\n", vector_text(layer.inputs));
       for (const ExplainedArray& a : layer.weights) print_array(a);
       for (const ExplainedArray& a : layer.steps) print_array(a);
-      fmt::print("  output = {}\n\n", vector_text(layer.outputs));
+      put("  output = {}\n\n", vector_text(layer.outputs));
     }
   }
   if (constexpr double most = 1e5; formula_size(*model) > most) {
-    fmt::print("The formula is not printed: it could have {:.0e} terms.\n", formula_size(*model));
+    put("The formula is not printed: it could have {:.0e} terms.\n", formula_size(*model));
     return yes;
   }
   const Formula formula = ideal_formula(*model, columns);
-  fmt::print("The formula the weights spell{}:\n", formula.discrete ? "" : " (not all of them are discrete)");
+  put("The formula the weights spell{}:\n", formula.discrete ? "" : " (not all of them are discrete)");
   for (std::size_t o = 0; o < formula.outputs.size(); ++o) {
     const std::string text = print(formula.outputs[o]);
-    fmt::print("  y{} = {}\n", o + 1, text);
+    put("  y{} = {}\n", o + 1, text);
     if (options.input.empty()) continue;
     const std::string decided = print(decide_gates(formula.outputs[o], columns, options.input));
-    if (decided != text) fmt::print("     = {}   at this input, where gates are 0 or 1\n", decided);
+    if (decided != text) put("     = {}   at this input, where gates are 0 or 1\n", decided);
   }
-  for (const std::string& note : formula.notes) fmt::print("  note: {}\n", note);
+  for (const std::string& note : formula.notes) put("  note: {}\n", note);
   if (options.literal) {
-    fmt::print("Exactly what the model computes:\n");
+    put("Exactly what the model computes:\n");
     const Formula literal = literal_formula(*model, columns);
-    for (std::size_t o = 0; o < literal.outputs.size(); ++o)
-      fmt::print("  y{} = {}\n", o + 1, print(literal.outputs[o]));
+    for (std::size_t o = 0; o < literal.outputs.size(); ++o) put("  y{} = {}\n", o + 1, print(literal.outputs[o]));
   }
   return yes;
 }

@@ -41,6 +41,8 @@ Status keep(std::vector<std::size_t>& chosen, const std::vector<Cell>& cells, st
 }
 
 int export_run(const Options& o) {
+  if (!o.out.empty())
+    if (Status possible = may_write(o.out); !possible) return fail(possible.error());
   const Result<Store> store = Store::read(o.folder);
   if (!store) return fail(store.error());
   const std::vector<Cell>& cells = store->cells();
@@ -76,12 +78,12 @@ int export_run(const Options& o) {
   const Result<Model> model = model_at(cell, found->record, row);
   if (!model) return fail(model.error());
   if (o.out.empty()) {
-    fmt::print("{}", to_json(*model));
+    write_data(to_json(*model));
     return yes;
   }
   if (Status saved = save_model(*model, o.out); !saved) return fail(saved.error());
-  fmt::print("Written: {} (step {}, {}).\n", o.out, found->record.steps[row],
-             result->success ? "a solved run" : "a run that failed");
+  put("Written: {} (step {}, {}).\n", o.out, found->record.steps[row],
+      result->success ? "a solved run" : "a run that failed");
   return yes;
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 int figure(const std::string& name, const std::string& out, bool data_only) {
   if (name.empty()) {
-    for (const FigureInfo& info : figures()) fmt::print("{:<14}{}\n", info.name, info.meaning);
+    for (const FigureInfo& info : figures()) put("{:<14}{}\n", info.name, info.meaning);
     return yes;
   }
   const std::string_view ending = data_only ? ".json" : ".html";
@@ -21,8 +21,9 @@ int figure(const std::string& name, const std::string& out, bool data_only) {
   const Result<std::string> text = data_only ? figure_data(name) : figure_page(name);
   if (!text) return fail(text.error());
   const std::string path = out.empty() ? name + (data_only ? ".json" : ".html") : out;
+  if (Status possible = may_write(path); !possible) return fail(possible.error());
   if (Status written = write_file(path, *text); !written) return fail(written.error());
-  fmt::print("Written: {}\n", path);
+  put("Written: {}\n", path);
   return yes;
 }
 

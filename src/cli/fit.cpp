@@ -144,14 +144,14 @@ Status write_export(const Fit& fit, const Table& table, const Options& o) {
     if (text.empty() || text.back() != '\n') text += '\n';
   }
   if (!o.out.empty()) return write_file(o.out, text);
-  fmt::print("{}", text);
+  write_data(text);
   return Done{};
 }
 
 int run_fit(const Options& o) {
   const bool exports = !o.format.empty() || !o.out.empty();
   if (!o.out.empty()) {
-    if (Status possible = FileWriter(o.out).begun(); !possible) return fail(possible.error());
+    if (Status possible = may_write(o.out); !possible) return fail(possible.error());
   }
   std::error_code none;
   if (!o.out.empty() && std::filesystem::equivalent(o.out, o.data, none))
@@ -209,22 +209,21 @@ int run_fit(const Options& o) {
   if (!result) return fail({fmt::format("{}: {}", o.data, result.error().message)});
   const int interrupted = Interruptible::flag() ? Interruptible::exit_code() : yes;
   if (result->candidates.empty()) {
-    fmt::print(stderr, "nalm: {}.\n", result->verdict);
+    tell("nalm: {}.\n", result->verdict);
     return interrupted != yes ? interrupted : no;
   }
   if (!table->has_header && !o.quiet)
-    fmt::print(stderr,
-               "Every cell of the first row is a number, so the table has no header: its columns are x1 to x{}.\n",
-               table->columns.size());
+    tell("Every cell of the first row is a number, so the table has no header: its columns are x1 to x{}.\n",
+         table->columns.size());
   // Only the export goes to standard output when it goes there.
   const bool summary_aside = exports && o.out.empty();
-  if (!o.quiet || !exports) fmt::print(summary_aside ? stderr : stdout, "{}", summary(*result, o));
+  if (!o.quiet || !exports) write_text(summary_aside ? stderr : stdout, summary(*result, o));
   const bool good = result->found && result->verified;
   if (exports && good) {
     if (Status written = write_export(*result, *table, o); !written) return fail(written.error());
-    if (!o.out.empty() && !o.quiet) fmt::print("Written to {}\n", o.out);
+    if (!o.out.empty() && !o.quiet) put("Written to {}\n", o.out);
   } else if (exports) {
-    fmt::print(stderr, "nalm: nothing was written, because there is no formula to trust.\n");
+    tell("nalm: nothing was written, because there is no formula to trust.\n");
   }
   if (interrupted != yes) return interrupted;
   return good ? yes : no;

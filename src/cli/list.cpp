@@ -90,32 +90,32 @@ std::string operations_text(const ModuleInfo& module) {
 }
 
 void print_module(const ModuleInfo& m) {
-  fmt::print("{}: {}\n\n", m.name, m.title);
+  put("{}: {}\n\n", m.name, m.title);
   print_field("formula", m.formula);
   if (!m.training_form.empty()) print_field("trained as", m.training_form);
   print_field("learned", m.learned);
   print_field("operations", operations_text(m));
   print_field("citation", m.citation);
-  fmt::print("\nparameters\n");
+  put("\nparameters\n");
   for (const ParameterInfo& p : m.parameters) {
-    fmt::print("  {:<10}{:<28}{}\n", p.name, text_of(p.axes), wrap(p.meaning, 40));
-    fmt::print("  {:<38}starts {}{}\n", "", text_of(p.start),
-               p.clamp ? fmt::format("; kept in [{}, {}]", p.clamp->lo, p.clamp->hi) : "");
+    put("  {:<10}{:<28}{}\n", p.name, text_of(p.axes), wrap(p.meaning, 40));
+    put("  {:<38}starts {}{}\n", "", text_of(p.start),
+        p.clamp ? fmt::format("; kept in [{}, {}]", p.clamp->lo, p.clamp->hi) : "");
   }
-  if (!m.options.empty()) fmt::print("\noptions\n");
+  if (!m.options.empty()) put("\noptions\n");
   for (const OptionInfo& o : m.options) {
     const std::string standard = o.choices[0].empty() ? fmt::format("{}", o.standard)
                                                       : std::string(o.choices[static_cast<std::size_t>(o.standard)]);
-    fmt::print("  {:<17}{} (default {})\n", o.name, wrap(o.meaning, 19), standard);
+    put("  {:<17}{} (default {})\n", o.name, wrap(o.meaning, 19), standard);
   }
-  fmt::print("\ntraining\n");
+  put("\ntraining\n");
   for (const auto& [where, lines] : habits(m)) {
-    if (!where.empty()) fmt::print("  {}\n", where);
-    for (const std::string& line : lines) fmt::print("  {}{}\n", where.empty() ? "" : "  ", wrap(line, 6));
+    if (!where.empty()) put("  {}\n", where);
+    for (const std::string& line : lines) put("  {}{}\n", where.empty() ? "" : "  ", wrap(line, 6));
   }
-  fmt::print("\ndifferences from the paper\n");
-  for (std::string_view d : m.differences) fmt::print("  - {}\n", wrap(d, 4));
-  fmt::print("\nunusual inputs\n  {}\n", wrap(m.unusual_inputs, 2));
+  put("\ndifferences from the paper\n");
+  for (std::string_view d : m.differences) put("  - {}\n", wrap(d, 4));
+  put("\nunusual inputs\n  {}\n", wrap(m.unusual_inputs, 2));
 }
 
 Json to_json(const ModuleInfo& m) {
@@ -161,7 +161,7 @@ Json to_json(const ModuleInfo& m) {
 
 // ---- the command ---------------------------------------------------------------------------------------------------
 
-void print_rule() { fmt::print("\n{}\n\n", std::string(100, '-')); }
+void print_rule() { put("\n{}\n\n", std::string(100, '-')); }
 
 // What the names mean: modules, or tasks.
 struct Chosen {
@@ -188,11 +188,11 @@ Result<Chosen> choose(const std::vector<std::string>& names, bool only_tasks) {
 
 void print_modules() {
   const std::size_t width = module_column(all_modules());
-  fmt::print("{:<{}}{:<17}{}\n", "module", width, "operations", "learns");
+  put("{:<{}}{:<17}{}\n", "module", width, "operations", "learns");
   for (const ModuleInfo* m : all_modules()) {
-    fmt::print("{:<{}}{:<17}{}\n", m->name, width, operations_text(*m), wrap(m->learned, width + 17));
+    put("{:<{}}{:<17}{}\n", m->name, width, operations_text(*m), wrap(m->learned, width + 17));
   }
-  fmt::print("\n\"nalm list NAME\" tells everything about one module; \"nalm list --tasks\" lists the tasks.\n");
+  put("\n\"nalm list NAME\" tells everything about one module; \"nalm list --tasks\" lists the tasks.\n");
 }
 
 int list(const std::vector<std::string>& names, bool tasks, bool as_json) {
@@ -204,7 +204,7 @@ int list(const std::vector<std::string>& names, bool tasks, bool as_json) {
     Json json = Json::array();
     for (const ModuleInfo* m : chosen->modules) json.push_back(to_json(*m));
     for (const Task* task : chosen->tasks) json.push_back(cli::to_json(*task));
-    fmt::print("{}\n", json.dump(2));
+    write_data(json.dump(2) + "\n");
     return yes;
   }
   if (names.empty() && tasks) print_tasks();

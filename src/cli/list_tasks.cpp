@@ -63,10 +63,10 @@ void print_presets(const Task& task, std::size_t indent) {
       const std::size_t count = cells_in(task, preset).size();
       cells = fmt::format("{} cell{}, ", count, count == 1 ? "" : "s");
     }
-    fmt::print("{:<{}}{:<22}{}\n", "", indent, preset.name,
-               wrap(fmt::format("{} ({}{} seed{}, {})", preset.meaning, cells, preset.seeds,
-                                preset.seeds == 1 ? "" : "s", preset.time),
-                    indent + 22));
+    put("{:<{}}{:<22}{}\n", "", indent, preset.name,
+        wrap(fmt::format("{} ({}{} seed{}, {})", preset.meaning, cells, preset.seeds, preset.seeds == 1 ? "" : "s",
+                         preset.time),
+             indent + 22));
   }
 }
 
@@ -74,39 +74,38 @@ void print_presets(const Task& task, std::size_t indent) {
 
 void print_tasks() {
   for (const Task* task : all_tasks()) {
-    fmt::print("{:<24}{}\n{:<24}{}\n", task->name, wrap(task->title, 24), "", wrap(task->source, 24));
+    put("{:<24}{}\n{:<24}{}\n", task->name, wrap(task->title, 24), "", wrap(task->source, 24));
     print_presets(*task, 24);
-    fmt::print("\n");
+    put("\n");
   }
-  fmt::print("\"nalm list NAME\" tells everything about one task, \"nalm bench --task NAME\" runs it.\n");
+  put("\"nalm list NAME\" tells everything about one task, \"nalm bench --task NAME\" runs it.\n");
 }
 
 void print_task(const Task& task) {
-  fmt::print("{}: {}\n\n", task.name, task.title);
+  put("{}: {}\n\n", task.name, task.title);
   print_field("source", task.source);
   print_field("settings", task.settings);
-  fmt::print("\npresets ({} is the default; times are for two cores)\n", task.default_preset().name);
+  put("\npresets ({} is the default; times are for two cores)\n", task.default_preset().name);
   print_presets(task, 2);
   const std::vector<Cell> cells = cells_in(task, task.default_preset());
-  fmt::print("\nparts of the default preset\n");
+  put("\nparts of the default preset\n");
   const auto print_part = [&](std::string_view option, std::string Cell::*part) {
-    fmt::print("  {:<14}{}\n", option, wrap(fmt::format("{}", fmt::join(parts(cells, part), ", ")), 16));
+    put("  {:<14}{}\n", option, wrap(fmt::format("{}", fmt::join(parts(cells, part), ", ")), 16));
   };
   print_part("--modules", &Cell::model);
   print_part("--operations", &Cell::operation);
   print_part("--settings", &Cell::setting);
   for (const TaskOption& option : task.options)
-    fmt::print("  {:<14}{}\n", fmt::format("--{}", option.name), wrap(option.help, 16));
-  if (!task.differences.empty()) fmt::print("\ndifferences from the papers\n");
-  for (const std::string_view difference : task.differences) fmt::print("  - {}\n", wrap(difference, 4));
-  fmt::print("\npublished\n");
+    put("  {:<14}{}\n", fmt::format("--{}", option.name), wrap(option.help, 16));
+  if (!task.differences.empty()) put("\ndifferences from the papers\n");
+  for (const std::string_view difference : task.differences) put("  - {}\n", wrap(difference, 4));
+  put("\npublished\n");
   const std::vector<PublishedFigure> figures = published_for(task);
-  for (const PublishedFigure& figure : figures) fmt::print("  - {}\n", wrap(words_of(figure), 4));
-  if (figures.empty()) fmt::print("  no figures that ours could be set beside\n");
-  fmt::print("\nchecks\n");
+  for (const PublishedFigure& figure : figures) put("  - {}\n", wrap(words_of(figure), 4));
+  if (figures.empty()) put("  no figures that ours could be set beside\n");
+  put("\nchecks\n");
   for (const Check& check : task.checks)
-    fmt::print("  - {}{}\n", wrap(words_of(check), 4),
-               check.preset.empty() ? "" : fmt::format(" (preset {})", check.preset));
+    put("  - {}{}\n", wrap(words_of(check), 4), check.preset.empty() ? "" : fmt::format(" (preset {})", check.preset));
 }
 
 Json to_json(const Task& task) {

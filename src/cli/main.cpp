@@ -48,12 +48,18 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace nalm::cli
 
+// Nothing here asks for memory: there may be none.
 int main(int argc, char** argv) {
+  using nalm::cli::draw;
   try {
-    return nalm::cli::run(argc, argv);
+    nalm::cli::prepare_output();
+    return nalm::cli::finish_output(nalm::cli::run(argc, argv));
   } catch (const std::bad_alloc&) {
-    return nalm::cli::fail({"out of memory; use fewer rows or a smaller network."});
+    draw(stderr, "nalm: out of memory; use fewer rows or a smaller network.\n");
   } catch (const std::exception& e) {
-    return nalm::cli::fail({std::string("unexpected error: ") + e.what()});
+    draw(stderr, "nalm: unexpected error: ");
+    draw(stderr, e.what());
+    draw(stderr, "\n");
   }
+  return nalm::cli::bad_use;
 }

@@ -65,15 +65,14 @@ int run_predict(const Options& o) {
       squares += error * error;
     }
   }
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
-    return fail({"the output could not be written."});
+  write_data({text.data(), text.size()});
   if (undefined > 0)
-    fmt::print(stderr, "The formula has no finite value in {} of {} rows; the first is row {}.\n", undefined,
-               table->rows, first_undefined);
+    tell("The formula has no finite value in {} of {} rows; the first is row {}.\n", undefined, table->rows,
+         first_undefined);
   const std::size_t defined = table->rows - undefined;
   if (known != table->columns.end() && defined > 0)
-    fmt::print(stderr, "The table has the target \"{}\": root mean squared error {:.3g} on {} rows.\n", *known,
-               std::sqrt(squares / static_cast<double>(defined)), defined);
+    tell("The table has the target \"{}\": root mean squared error {:.3g} on {} rows.\n", *known,
+         std::sqrt(squares / static_cast<double>(defined)), defined);
   return yes;
 }
 

@@ -25,7 +25,7 @@ class Progress {
   void finish();  // no more output after this
 
  private:
-  void watch();
+  void watch() noexcept;
   void show();
 
   ProgressStyle style_;
@@ -33,7 +33,6 @@ class Progress {
   std::chrono::steady_clock::time_point start_;
   std::atomic<double> done_ = 0;
   std::atomic<bool> finished_ = false;
-  double next_line_ = 0;
   std::thread watcher_;
 };
 

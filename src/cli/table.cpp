@@ -20,9 +20,10 @@ namespace {
 // To a file, or to standard output.
 int deliver(const std::string& text, const std::string& path) {
   if (path.empty()) {
-    fmt::print("{}", text);
+    write_data(text);
     return yes;
   }
+  if (Status possible = may_write(path); !possible) return fail(possible.error());
   if (Status written = write_file(path, text); !written) return fail(written.error());
   return yes;
 }
@@ -30,7 +31,7 @@ int deliver(const std::string& text, const std::string& path) {
 int deliver_page(const Result<std::string>& page, const std::string& path) {
   if (!page) return fail(page.error());
   if (const int code = deliver(*page, path); code != yes) return code;
-  fmt::print("Written: {}\n", path);
+  put("Written: {}\n", path);
   return yes;
 }
 
@@ -40,6 +41,9 @@ int table(const std::string& folder, const std::string& format, const JudgementO
   if (!judgement) return fail(judgement.error());
   const Result<Store> store = Store::read(folder);
   if (!store) return fail(store.error());
+  for (const std::string& path : {series, out})
+    if (!path.empty())
+      if (Status possible = may_write(path); !possible) return fail(possible.error());
   if (!series.empty())
     if (Status written = write_series(*store, series); !written) return fail(written.error());
   judgement->diagnose = format == "json";
@@ -69,7 +73,7 @@ int compare_folders(const std::vector<std::string>& folders, bool all, const std
     same = same && comparison->differing == 0;
     comparisons.push_back(std::move(*comparison));
   }
-  fmt::print("{}", print(comparisons, folders, all));
+  put("{}", print(comparisons, folders, all));
   if (!report.empty())
     if (const int code = deliver_page(comparison_page(comparisons, folders), report); code != yes) return code;
   return same ? yes : no;
@@ -85,7 +89,7 @@ int compare(const std::vector<std::string>& folders, bool all, const std::string
   if (!results) return fail(results.error());
   const Result<Comparison> comparison = compare_with_published(*results);
   if (!comparison) return fail(comparison.error());
-  fmt::print("{}", print(*comparison, all));
+  put("{}", print(*comparison, all));
   return comparison->agrees() ? yes : no;
 }
 

@@ -1,6 +1,5 @@
 // nalm train: one training to watch, the student's way in.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -103,6 +102,8 @@ Result<Plan> plan_of(const Options& o) {
 }
 
 int train(const Options& o) {
+  if (!o.out.empty())
+    if (Status possible = may_write(o.out); !possible) return fail(possible.error());
   const Result<Plan> plan = plan_of(o);
   if (!plan) return fail(plan.error());
   const Result<std::vector<Cell>> cells = cells_of(*plan);
@@ -113,15 +114,15 @@ int train(const Options& o) {
   const long last = cell.iterations();
   const double threshold = cell.goal.limit;
 
-  fmt::print("{} learns {} on {}, tested on {} (seed {}).\n", cell.model, cell.operation, cell.setting,
-             name_of(problem_of(cell).range.test), o.seed);
-  const bool live = isatty(STDOUT_FILENO) != 0;
+  put("{} learns {} on {}, tested on {} (seed {}).\n", cell.model, cell.operation, cell.setting,
+      name_of(problem_of(cell).range.test), o.seed);
+  const bool live = is_terminal(stdout);
   int drawn = 0;  // lines on the screen that the next picture replaces
   const Interruptible interruptible;
   ExecutorSettings settings;
   settings.threads = 1;
   settings.stop = &Interruptible::flag();
-  if (!live) fmt::print("{:>9}  {:>12}  {:>12}  {:>9}  {}\n", "iteration", "validation", "test", "sparsity", "weights");
+  if (!live) put("{:>9}  {:>12}  {:>12}  {:>9}  {}\n", "iteration", "validation", "test", "sparsity", "weights");
   long latest = 0;
   settings.logged = [&](const RunId&, const RunRecord& record) {
     const std::size_t r = record.rows() - 1;
@@ -132,15 +133,15 @@ int train(const Options& o) {
     const double test = record.values[r][single_module::test_mse];
     const double sparsity = record.values[r][single_module::sparsity_error];
     if (!live) {
-      fmt::print("{:>9}  {:>12.6g}  {:>12.6g}  {:>9.3g}  {}\n", latest, validation, test, sparsity, weights);
+      put("{:>9}  {:>12.6g}  {:>12.6g}  {:>9.3g}  {}\n", latest, validation, test, sparsity, weights);
       return;
     }
     const std::string picture = chart(record, last, threshold) +
                                 fmt::format("iteration {:>7}  validation {:.3g}  test {:.3g}  sparsity {:.2g}\n{}\n",
                                             latest, validation, test, sparsity, weights);
-    if (drawn) fmt::print("\033[{}A\033[J", drawn);
-    fmt::print("{}", picture);
-    std::fflush(stdout);
+    if (drawn) draw(stdout, fmt::format("\033[{}A\033[J", drawn));
+    put("{}", picture);
+    flush_output();
     drawn = static_cast<int>(std::count(picture.begin(), picture.end(), '\n'));
     // Training takes a moment; people need a few seconds to see it.
     std::this_thread::sleep_for(std::chrono::milliseconds(std::min(60L, 4000 * cell.log_every / std::max(1L, last))));
@@ -152,10 +153,10 @@ int train(const Options& o) {
   };
   if (Status done = plan->task->execute(*cells, {{0, plan->seeds.front()}}, settings); !done) return fail(done.error());
   if (!trained) {
-    fmt::print(stderr, "Interrupted after {} iterations.\n", latest);
+    tell("Interrupted after {} iterations.\n", latest);
     return Interruptible::exit_code();
   }
-  if (!live) fmt::print("{}", chart(*trained, last, threshold));
+  if (!live) put("{}", chart(*trained, last, threshold));
 
   const Result<RunResult> result = judge(cell, *trained, plan->seeds.front());
   if (!result) return fail(result.error());
@@ -164,22 +165,21 @@ int train(const Options& o) {
   if (!o.out.empty()) {
     if (Status saved = save_model(*model, o.out); !saved) return fail(saved.error());
   }
-  fmt::print("\nThe best iteration by validation error is {}: {}\n", result->judged_step, weights_of(*model));
+  put("\nThe best iteration by validation error is {}: {}\n", result->judged_step, weights_of(*model));
   if (formula_size(*model) <= 1000) {
     const Formula formula = ideal_formula(*model, model->column_names());
-    fmt::print("The formula the weights spell: y = {}\n", print(formula.outputs.front()));
+    put("The formula the weights spell: y = {}\n", print(formula.outputs.front()));
   }
   const double test = result->values[single_module::test_mse];
   if (result->success) {
-    fmt::print(
-        "Solved: the test error {:.3g} is below {:.3g}, the error of weights that are off by 1e-5; first so at "
+    put("Solved: the test error {:.3g} is below {:.3g}, the error of weights that are off by 1e-5; first so at "
         "iteration {}.\n",
         test, threshold, *result->solved_at);
     return yes;
   }
   const std::optional<Failure> failure = cell.problem->diagnose(cell, *trained, *result);
-  fmt::print("Not solved: the test error {:.3g} is not below {:.3g}. Why: {}{}.\n", test, threshold,
-             failure ? failure->kind : "unknown", failure && !failure->detail.empty() ? ", " + failure->detail : "");
+  put("Not solved: the test error {:.3g} is not below {:.3g}. Why: {}{}.\n", test, threshold,
+      failure ? failure->kind : "unknown", failure && !failure->detail.empty() ? ", " + failure->detail : "");
   return no;
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "cli/output.hpp"
+
 namespace nalm::cli {
 
 // Every line after the first is indented.
@@ -29,8 +31,6 @@ inline std::string wrap(std::string_view text, std::size_t indent) {
   return result;
 }
 
-inline void print_field(std::string_view label, std::string_view text) {
-  fmt::print("{:<13}{}\n", label, wrap(text, 13));
-}
+inline void print_field(std::string_view label, std::string_view text) { put("{:<13}{}\n", label, wrap(text, 13)); }
 
 }  // namespace nalm::cli

@@ -5,10 +5,12 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <system_error>
 
@@ -20,6 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int format_version = 2;  // 1 had a schema for the single module task and another one for the others
+
+constexpr std::string_view lock_name = "lock";
 
 constexpr const char* about_table =
     "CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;";
@@ -39,6 +43,8 @@ Error explain_error(sqlite3* db, int code, std::string_view where) {
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
       return {fmt::format("{} is damaged or is not a run store ({}).", where, sqlite3_errstr(code))};
+    case SQLITE_INTERRUPT:
+      return {fmt::format("{} takes longer to read than any store of its size; nalm did not write it.", where)};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return {fmt::format("{} is in use by another program; try again when it has finished.", where)};
@@ -48,6 +54,20 @@ Error explain_error(sqlite3* db, int code, std::string_view where) {
 }
 
 }  // namespace
+
+bool is_part_of_store(const std::string& path) {
+  constexpr std::string_view header("SQLite format 3\0", 16);
+  // Without following the path into a pipe or a device, which would wait for somebody or give bytes without an end.
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return false;
+  char head[header.size()] = {};
+  std::ifstream(path, std::ios::binary).read(head, sizeof head);
+  if (std::string_view(head, sizeof head) == header) return true;
+  const fs::path place = fs::weakly_canonical(path, ignored);
+  const std::string name = place.filename().string();
+  const bool named_so = name == lock_name || name.starts_with(StoreFile::file_name);
+  return named_so && fs::exists(place.parent_path() / StoreFile::file_name, ignored);
+}
 
 // ---- statements ----------------------------------------------------------------------------------------------------
 
@@ -90,16 +110,19 @@ StoreFile::Lock::~Lock() {
 }
 
 Result<StoreFile::Lock> StoreFile::Lock::take(const std::string& folder) {
-  const std::string path = folder + "/lock";
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  const std::string path = fmt::format("{}/{}", folder, lock_name);
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (descriptor < 0) {
     return Error{
         fmt::format("{} cannot be written to ({}); choose another folder with --out.", folder, std::strerror(errno))};
   }
   Lock lock(descriptor);
   if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-    return Error{
-        fmt::format("another nalm is writing to {}; wait for it, or choose another folder with --out.", folder)};
+    if (errno == EWOULDBLOCK)
+      return Error{
+          fmt::format("another nalm is writing to {}; wait for it, or choose another folder with --out.", folder)};
+    return Error{fmt::format("{}: the file cannot be locked ({}); choose a folder on another disk with --out.", path,
+                             std::strerror(errno))};
   }
   return lock;
 }
@@ -124,6 +147,17 @@ Status StoreFile::open(int flags) {
   sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, 256 * 1024 * 1024);
   if (Status done = execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON"); !done) return done;
   return Done{};
+}
+
+// A statement that reads a store takes a few thousand instructions for a kilobyte of it; one that takes many times as
+// many was made to never end.
+void StoreFile::limit_reading() const {
+  constexpr std::uintmax_t least = 100'000'000, for_a_kilobyte = 20'000, most = std::numeric_limits<int>::max();
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(path(), error);
+  const std::uintmax_t wanted = error ? least : least + for_a_kilobyte * (size / 1024);
+  sqlite3_progress_handler(
+      db(), static_cast<int>(std::min(wanted, most)), [](void*) { return 1; }, nullptr);
 }
 
 // A view could be endless, and a trigger could do anything; a store has neither.
@@ -207,9 +241,11 @@ Result<StoreFile> StoreFile::resume(const std::string& folder) {
                              folder, folder)};
   }
   if (Status opened = file.open(SQLITE_OPEN_READWRITE); !opened) return opened.error();
+  file.limit_reading();
   if (Status done = file.execute("PRAGMA synchronous = FULL"); !done) return done.error();
   if (Status done = file.check_format(); !done) return done.error();
   if (Status done = file.check_whole(); !done) return done.error();
+  sqlite3_progress_handler(file.db(), 0, nullptr, nullptr);  // it grows from here on
   return file;
 }
 
@@ -221,6 +257,7 @@ Result<StoreFile> StoreFile::read(const std::string& folder) {
   }
   // A program that was killed while it wrote leaves a journal; only a writer may roll it back.
   if (Status opened = file.open(SQLITE_OPEN_READWRITE); !opened) return opened.error();
+  file.limit_reading();
   if (Status done = file.check_format(); !done) return done.error();
   return file;
 }

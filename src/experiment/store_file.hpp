@@ -58,6 +58,9 @@ class Statement {
   int bound_ = SQLITE_OK;
 };
 
+// Whether a path leads to a part of a store, which no other text may replace: it may be hours of work.
+bool is_part_of_store(const std::string& path);
+
 class StoreFile {
  public:
   static constexpr std::string_view file_name = "runs.sqlite";
@@ -131,6 +134,7 @@ class StoreFile {
   explicit StoreFile(std::string folder) : folder_(std::move(folder)) {}
   Status lock();
   Status open(int flags);
+  void limit_reading() const;
   Status check_schema() const;
   Status check_format() const;
   Status check_whole() const;

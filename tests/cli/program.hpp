@@ -2,16 +2,15 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "temporary_folder.hpp"
 #include "words.hpp"
 
 namespace nalm {
@@ -42,12 +41,6 @@ inline void expect_refused(const Outcome& run, const std::vector<std::string>& p
 
 class ProgramTest : public testing::Test {
  protected:
-  ProgramTest() {
-    std::string pattern = (fs::temp_directory_path() / "nalm-cli-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-  }
-  ~ProgramTest() override { fs::remove_all(folder_); }
-
   static std::string text_of(const fs::path& path) {
     std::ostringstream text;
     text << std::ifstream(path).rdbuf();
@@ -63,7 +56,8 @@ class ProgramTest : public testing::Test {
     return {exit_code_of(status), text_of(out), text_of(err)};
   }
 
-  fs::path folder_;
+  test::TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 }  // namespace nalm

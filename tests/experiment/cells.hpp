@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "experiment/plan.hpp"
 #include "experiment/store.hpp"
+#include "temporary_folder.hpp"
 #include "words.hpp"
 
 namespace nalm::test {
@@ -60,22 +60,5 @@ inline Result<std::vector<FinishedRun>> runs_in(const Store& store, std::optiona
   if (!read) return read.error();
   return runs;
 }
-
-// A folder that is gone after the test.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "nalm-experiment-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace nalm::test
