@@ -64,7 +64,8 @@ std::map<std::string, int> calls_per_sample(const Stack& stack) {
   }
   std::set<std::string> seen;
   std::map<std::string, int> calls;
-  for (const Expression& e : literal_formula(model, {}).outputs) collect_calls(e, seen, calls);
+  const Result<Formula> formula = literal_formula(model, {});
+  for (const Expression& e : formula->outputs) collect_calls(e, seen, calls);
   return calls;
 }
 

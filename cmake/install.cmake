@@ -2,12 +2,23 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-install(TARGETS nalm EXPORT nalmTargets)
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/nalm)
+set_target_properties(nalm_detail PROPERTIES EXPORT_NAME detail)
+set_target_properties(nalm_bench PROPERTIES EXPORT_NAME bench)
+set_target_properties(nalm_cli PROPERTIES EXPORT_NAME cli)
+install(TARGETS nalm nalm_detail nalm_bench nalm_cli EXPORT nalmTargets
+        OBJECTS DESTINATION ${CMAKE_INSTALL_LIBDIR}/nalm)
 install(TARGETS nalm_program)
 install(DIRECTORY include/nalm DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(EXPORT nalmTargets NAMESPACE nalm:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/nalm)
-configure_package_config_file(cmake/nalmConfig.cmake.in ${PROJECT_BINARY_DIR}/nalmConfig.cmake
-                              INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/nalm)
+# What kernels are made of, for modules of one's own. It mirrors src, and nothing about it is promised.
+file(GLOB module_headers src/modules/*.hpp)
+file(GLOB simd_headers src/simd/*.hpp)
+install(FILES ${module_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/nalm/detail/modules)
+install(FILES ${simd_headers} ${PROJECT_BINARY_DIR}/generated/simd/compiled_targets.hpp
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/nalm/detail/simd)
+install(FILES cmake/modules.cmake cmake/simd_targets.cmake cmake/module.cpp.in cmake/kernels.cpp.in cmake/registry.cpp.in
+        DESTINATION ${package})
+install(EXPORT nalmTargets NAMESPACE nalm:: DESTINATION ${package})
+configure_package_config_file(cmake/nalmConfig.cmake.in ${PROJECT_BINARY_DIR}/nalmConfig.cmake INSTALL_DESTINATION ${package})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/nalmConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/nalmConfig.cmake ${PROJECT_BINARY_DIR}/nalmConfigVersion.cmake
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/nalm)
+install(FILES ${PROJECT_BINARY_DIR}/nalmConfig.cmake ${PROJECT_BINARY_DIR}/nalmConfigVersion.cmake DESTINATION ${package})

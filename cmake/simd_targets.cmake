@@ -27,6 +27,26 @@ if(CMAKE_CXX_FLAGS MATCHES "sanitize=.*address")
   list(APPEND nalm_kernel_flags -fno-sanitize-address-use-after-scope -fno-sanitize=null,alignment,object-size)
 endif()
 
+set(nalm_scalar_level -O3)
+
+# nalm_simd_object(<name> <target> <source>...): an object library of the sources for one instruction set.
+function(nalm_simd_object name target)
+  add_library(${name} OBJECT ${ARGN})
+  set(level -O3)
+  if(target STREQUAL "scalar")
+    set(level ${nalm_scalar_level})
+  endif()
+  target_compile_options(${name} PRIVATE ${nalm_flags_${target}} ${nalm_kernel_flags} -DNALM_TARGET=${target}
+                         -Wno-ignored-attributes $<$<CONFIG:Debug>:-O1> $<$<CONFIG:Release>:${level}>  # in tests/ too
+                         $<$<CONFIG:>:${level}>)  # a project that names no configuration
+  target_link_libraries(${name} PRIVATE nalm::detail $<TARGET_NAME_IF_EXISTS:nalm_settings>)
+endfunction()
+
+# The installed package stops here: nalmConfig.cmake says which instruction sets its library has.
+if(TARGET nalm::nalm)
+  return()
+endif()
+
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(nalm_known_targets avx512 avx2 sse4 scalar)
 else()
@@ -35,7 +55,6 @@ endif()
 set(NALM_SIMD_TARGETS "${nalm_known_targets}" CACHE STRING
     "Instruction sets to compile, widest first; scalar is needed. \"machine\": the widest that this machine has, and scalar")
 # Where nobody but tests runs scalar kernels, they are compiled quickly.
-set(nalm_scalar_level -O3)
 if(NALM_SIMD_TARGETS MATCHES "machine")
   set(nalm_scalar_level -O1)
   set(flags "")
@@ -80,16 +99,3 @@ file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/simd/compiled_targets.hpp 
 #pragma once
 #define NALM_FOR_EACH_TARGET(X)@nalm_target_list@
 ")
-
-# nalm_simd_object(<name> <target> <source>...): an object library of the sources for one instruction set.
-function(nalm_simd_object name target)
-  add_library(${name} OBJECT ${ARGN})
-  set(level -O3)
-  if(target STREQUAL "scalar")
-    set(level ${nalm_scalar_level})
-  endif()
-  target_compile_options(${name} PRIVATE ${nalm_flags_${target}} ${nalm_kernel_flags} -DNALM_TARGET=${target}
-                         -Wno-ignored-attributes $<$<CONFIG:Debug>:-O1> $<$<CONFIG:Release>:${level}>)  # in tests/ too
-  target_link_libraries(${name} PRIVATE nalm_settings hwy::hwy)
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-endfunction()

@@ -19,9 +19,10 @@ struct CheckSettings {
 
 // One parameter, or the inputs (named "inputs").
 struct CheckedGradient {
-  std::string name;
-  double worst_error = 0;   // relative to the largest gradient of the tensor
-  std::string worst_place;  // shape and entry where that was
+  std::string name{};
+  double worst_error = 0;                           // relative to the largest gradient of the tensor
+  std::string worst_place{};                        // shape and entry where that was
+  double worst_backward = 0, worst_difference = 0;  // what backward and what differences of forward gave there
   long compared = 0;
   long at_kinks = 0;  // entries left out because the function has a kink within the step
 };
@@ -34,6 +35,6 @@ struct ModuleCheck {
 };
 
 // Every choice of every option is tried in turn.
-ModuleCheck check_gradients(const ModuleInfo& module, const CheckSettings& settings);
+Result<ModuleCheck> check_gradients(const ModuleInfo& module, const CheckSettings& settings);
 
 }  // namespace nalm

@@ -25,8 +25,8 @@ class Expression {
   Expression() : Expression(0.0) {}
   Expression(double constant);
   static Expression variable(std::string name);
-  // One of function_names(); min and max take two arguments, all others one. Anything else is the constant NaN.
-  static Expression call(std::string_view function, std::vector<Expression> arguments);
+  // One of function_names(); min and max take two arguments, all others one. Anything else is an error.
+  static Result<Expression> call(std::string_view function, std::vector<Expression> arguments);
 
   Kind kind() const;
   double constant() const;                          // Kind::Constant

@@ -8,9 +8,9 @@
 // same numbers, and fit() checks that they do.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -114,14 +114,14 @@ struct FitProgress {
 };
 struct FitWatch {
   std::function<void(const FitProgress&)> progress;
-  const std::atomic<bool>* stop = nullptr;  // set to end early with the best so far
+  std::stop_token stop{};  // ends early with the best so far
 };
 
 // Fails on data that cannot be fitted: a target that is missing or constant, a cell that is not a number, too few rows.
 Result<Fit> fit(const Table& table, const FitOptions& options, const FitWatch& watch = {});
 
 // Judges a given formula on the data: a Fit with this one candidate, its numbers as they are.
-Result<Fit> score(const Table& table, const FitOptions& options, const Expression& formula, const FitWatch& watch = {});
+Result<Fit> score(const Table& table, const FitOptions& options, const Expression& formula);
 
 // The model file of the best candidate (docs/model-file.md), with what `nalm report` shows about the fit.
 struct FitSource {

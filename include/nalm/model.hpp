@@ -30,17 +30,18 @@ Result<std::vector<double>> predict(const Model& model, std::span<const double> 
 // The formula of a fit with its constants filled in; fails for a model without one.
 Result<Expression> stated_formula(const Model& model);
 
-// The gradient of the mean squared error over all rows and outputs, per layer in the order of Layer::parameters.
+// The gradient of the mean squared error over all rows and outputs.
 struct Gradients {
   double mse = 0;
-  std::vector<std::vector<double>> layers;
+  std::vector<std::vector<double>> layers;  // in the order of Layer::parameters
+  std::vector<double> inputs;               // rows x inputs, row-major
 };
 Result<Gradients> gradients(const Model& model, std::span<const double> rows, std::span<const double> targets,
                             Precision precision);
 
 // max over the sparse weights of min(|w|, |1 - |w||); modules with two weight arrays take the mean of their maxima,
 // stacks the maximum over layers.
-double sparsity_error(const Model& model);
+Result<double> sparsity_error(const Model& model);
 
 // ---- formulas ------------------------------------------------------------------------------------------------------
 
@@ -50,15 +51,19 @@ struct Formula {
   bool discrete = true;
 };
 
-// Both need a model that passes check_model. The formula of a deep stack grows with the product of its layers' widths;
-// formula_size is a bound on the number of terms.
+// The formula of a deep stack grows with the product of its layers' widths; formula_size is a bound on the number of
+// terms.
 double formula_size(const Model& model);
 
 // Exactly what the model computes, every epsilon, abs and sigmoid spelled out.
-Formula literal_formula(const Model& model, const std::vector<std::string>& columns);
+Result<Formula> literal_formula(const Model& model, const std::vector<std::string>& columns);
 
 // What the model means: weights within 1e-3 of a discrete value rounded, epsilons dropped.
-Formula ideal_formula(const Model& model, const std::vector<std::string>& columns);
+Result<Formula> ideal_formula(const Model& model, const std::vector<std::string>& columns);
+
+// The model with its parameters where its ideal formula has them, so that it computes what that says, but for the
+// epsilons that the formula leaves out. Fails for a model whose weights are not discrete yet.
+Result<Model> rounded(const Model& model);
 
 // The computation for one input, step by step.
 struct ExplainedArray {

@@ -44,6 +44,10 @@ inline constexpr Axes per_input{Axis::Input};
 inline constexpr Axes per_output{Axis::Output};
 inline constexpr Axes per_input_and_output{Axis::Input, Axis::Output};
 
+// The words of a module's tables. Modules themselves live in this namespace, with the functions they may use
+// (nalm/modules/mathematics.hpp).
+namespace modules {
+
 // Start values. "fan" is inputs + outputs of the layer.
 struct Start {
   enum class Kind {
@@ -74,6 +78,8 @@ struct Condition {
   double value = 0;
 };
 
+}  // namespace modules
+
 // Where a parameter ends when the weights that it makes are discrete.
 enum class End {
   FarOut,        // squashed, so a large number of either sign; with a clamp, a whole number within it
@@ -89,10 +95,10 @@ enum class End {
 struct ParameterInfo {
   std::string_view name;
   Axes axes = per_input_and_output;
-  Start start;
-  std::optional<Clamp> clamp;  // applied to the stored value after every optimiser step
+  modules::Start start;
+  std::optional<modules::Clamp> clamp;  // applied to the stored value after every optimiser step
   std::string_view meaning;
-  Condition condition{};
+  modules::Condition condition{};
   End end = End::FarOut;
 };
 
@@ -157,9 +163,9 @@ class Readout {
   int inputs() const { return shape_.inputs; }
   int outputs() const { return shape_.outputs; }
   double option(int k) const { return shape_.options[static_cast<std::size_t>(k)]; }
-  // One index for each axis.
-  double parameter(std::string_view name, int i, int j = 0, int k = 0) const;
-  double weight(std::string_view name, int i, int j = 0, int k = 0) const;
+  // One index for each axis. NaN for an array or an index that there is not; `problem` then says so.
+  double parameter(std::string_view name, int i, int j = 0, int k = 0);
+  double weight(std::string_view name, int i, int j = 0, int k = 0);
   const Expression& x(int i) const { return inputs_[static_cast<std::size_t>(i)]; }
 
   // The nearest of the discrete values if it is within 1e-3. Otherwise the value itself, and a note that says so.
@@ -169,6 +175,7 @@ class Readout {
 
   std::vector<std::string> notes;  // what was not discrete; which relation or rule is spelled
   bool discrete = true;            // whether everything could be rounded
+  std::string problem;             // what is wrong with the module's readout, if anything
 
  private:
   const ModuleInfo& module_;
@@ -178,12 +185,16 @@ class Readout {
   std::span<const Expression> inputs_;
 };
 
+namespace modules {
+
 // prod base^exponent, written as people do: a*b/c, with 1/c only if nothing is left above the line.
 struct Power {
   Expression base;
   double exponent = 1;
 };
 Expression product_of_powers(const std::vector<Power>& powers);
+
+}  // namespace modules
 
 struct ModuleInfo {
   std::string_view name{};
@@ -253,7 +264,7 @@ std::vector<const ModuleInfo*> all_modules();
 // By name, upper or lower case, NAC* or NAC•; the error lists the known names.
 Result<const ModuleInfo*> find_module(std::string_view name);
 
-// Checks inputs, outputs and options of a layer.
+// Checks inputs, outputs and options of a layer, and that the program has the module: a ModuleInfo alone is not one.
 Status check_shape(const ModuleInfo& module, const LayerShape& shape);
 LayerShape default_shape(const ModuleInfo& module, int inputs, int outputs);
 

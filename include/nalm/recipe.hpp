@@ -103,7 +103,7 @@ struct Loss {
 };
 
 // Random factors for modules that train with them (sNMU): fresh for every sample and input, uniform from lo to hi.
-struct Noise {
+struct InputNoise {
   double lo = 1;
   double hi = 5;
   bool batch_adaptive = false;  // hi = lo + 1 / (standard deviation of all inputs in the batch) instead
@@ -180,7 +180,7 @@ struct TrainingRecipe {
   std::optional<double> clip_norm;   // the gradient of all layers scaled down to this Euclidean norm
   std::optional<Reinitialise> reinitialise;
   Loss loss;
-  std::optional<Noise> noise;
+  std::optional<InputNoise> noise;
   std::optional<Restarts> restarts;
   std::optional<CoolDown> cool_down;
   std::optional<Decay> decay;

@@ -45,8 +45,9 @@ struct Model {
   std::string formula{};
   std::vector<std::pair<std::string, double>> constants{};
 
-  int inputs() const { return layers.front().shape.inputs; }
-  int outputs() const { return layers.back().shape.outputs; }
+  // 0 for a model without layers.
+  int inputs() const { return layers.empty() ? 0 : layers.front().shape.inputs; }
+  int outputs() const { return layers.empty() ? 0 : layers.back().shape.outputs; }
   Stack stack() const;
   // The columns, or x1, x2, ... where there are none.
   std::vector<std::string> column_names() const;
@@ -54,5 +55,7 @@ struct Model {
 
 // At least one layer, layers that fit together, and as many parameters as each needs.
 Status check_model(const Model& model);
+// The same of layers that need not follow each other, as in a network that is wired.
+Status check_layers(const std::vector<Layer>& layers);
 
 }  // namespace nalm

@@ -1,5 +1,6 @@
 #include "base/random.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <vector>
@@ -29,7 +30,7 @@ void TorchStream::uniform(std::span<double> out, double lo, double hi) {
 }
 
 double TorchStream::unit53() {
-  const std::uint64_t high = bits_(), low = bits_();
+  const std::uint64_t high = next(), low = next();
   return static_cast<double>(((high << 32) | low) & ((std::uint64_t{1} << 53) - 1)) * 0x1p-53;
 }
 
@@ -105,6 +106,26 @@ void Xoshiro::uniform(std::span<double> out, double lo, double hi) {
 
 void Xoshiro::normal(std::span<double> out, double mean, double deviation) {
   for (double& value : out) value = static_cast<float>(mean + deviation * gaussian());
+}
+
+std::shared_ptr<StartStream> resumed(const StreamState& state) {
+  const std::vector<std::uint64_t>& words = state.words;
+  if (state.kind == "xoshiro" && words.size() == 4) {
+    const auto stream = std::make_shared<Xoshiro>(0);
+    std::copy(words.begin(), words.end(), stream->state_);
+    return stream;
+  }
+  // More than a billion start values would take minutes to skip, and no training draws as many.
+  constexpr std::uint64_t most = 1'000'000'000;
+  if (state.kind == "torch" && words.size() == 3 && words[0] <= 0xffffffffu && words[1] <= most && words[2] <= 1) {
+    const auto stream = std::make_shared<TorchStream>(static_cast<std::uint32_t>(words[0]));
+    stream->bits_.discard(words[1]);
+    stream->drawn_ = words[1];
+    stream->has_spare_ = words[2] == 1;
+    stream->spare_ = state.spare;
+    return stream;
+  }
+  return nullptr;
 }
 
 }  // namespace nalm

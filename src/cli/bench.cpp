@@ -201,7 +201,7 @@ int run(Store& store, const Options& o) {
   ExecutorSettings settings;
   settings.threads = o.threads;
   settings.progress = &progress.done();
-  settings.stop = &Interruptible::flag();
+  settings.stop = interruptible.token();
   settings.finished = [&](const FinishedRuns& runs) -> Status {
     const double seconds = progress.seconds();
     if (Status added = store.add(runs, seconds - stored_until); !added) return added;

@@ -8,6 +8,11 @@ namespace nalm::cli {
 
 namespace {
 
+std::string failure(const CheckedGradient& g) {
+  return fmt::format("FAILED at {}: backward gives {:.9g}, differences of forward {:.9g}", g.worst_place,
+                     g.worst_backward, g.worst_difference);
+}
+
 int check(const std::vector<std::string>& names, const CheckSettings& settings) {
   std::vector<const ModuleInfo*> chosen;
   for (const std::string& name : names) {
@@ -21,16 +26,17 @@ int check(const std::vector<std::string>& names, const CheckSettings& settings) 
   put("{:<{}}{:<11}{:>12}{:>10}{:>10}  {}\n", "module", width, "parameter", "worst error", "compared", "at kinks", "");
   int failures = 0;
   for (const ModuleInfo* module : chosen) {
-    const ModuleCheck result = check_gradients(*module, settings);
+    const Result<ModuleCheck> result = check_gradients(*module, settings);
+    if (!result) return fail(result.error());
     bool first = true;
-    for (const CheckedGradient& g : result.gradients) {
+    for (const CheckedGradient& g : result->gradients) {
       const bool good = g.worst_error <= settings.tolerance && g.compared > 0;
       put("{:<{}}{:<11}{:>12.1e}{:>10}{:>10}  {}\n", first ? module->name : "", width, g.name, g.worst_error,
-          g.compared, g.at_kinks, good ? "ok" : "FAILED at " + g.worst_place);
+          g.compared, g.at_kinks, good ? "ok" : failure(g));
       first = false;
     }
     flush_output();
-    if (!result.passed) ++failures;
+    if (!result->passed) ++failures;
   }
   put("{} of {} modules agree to {:.0e} (seed {}).\n", static_cast<int>(chosen.size()) - failures, chosen.size(),
       settings.tolerance, settings.seed);

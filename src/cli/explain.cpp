@@ -68,7 +68,7 @@ Expression decided_node(const Expression& e, const std::vector<Expression>& o, c
     const Result<double> gate = evaluate(e, names, values);
     if (gate && std::fabs(*gate - std::round(*gate)) < 1e-3) return std::round(*gate);
   }
-  return Expression::call(e.name(), o);
+  return Expression::call(e.name(), o).value();
 }
 
 // The formula with every gate replaced by 0 or 1 that is so close to it at this input. A sum of many inputs is a deep
@@ -108,7 +108,9 @@ int explain_model(const ExplainOptions& options) {
     put("The formula is not printed: it could have {:.0e} terms.\n", formula_size(*model));
     return yes;
   }
-  const Formula formula = ideal_formula(*model, columns);
+  const Result<Formula> spelled = ideal_formula(*model, columns);
+  if (!spelled) return fail(spelled.error());
+  const Formula& formula = *spelled;
   put("The formula the weights spell{}:\n", formula.discrete ? "" : " (not all of them are discrete)");
   for (std::size_t o = 0; o < formula.outputs.size(); ++o) {
     const std::string text = print(formula.outputs[o]);
@@ -120,8 +122,9 @@ int explain_model(const ExplainOptions& options) {
   for (const std::string& note : formula.notes) put("  note: {}\n", note);
   if (options.literal) {
     put("Exactly what the model computes:\n");
-    const Formula literal = literal_formula(*model, columns);
-    for (std::size_t o = 0; o < literal.outputs.size(); ++o) put("  y{} = {}\n", o + 1, print(literal.outputs[o]));
+    const Result<Formula> literal = literal_formula(*model, columns);
+    if (!literal) return fail(literal.error());
+    for (std::size_t o = 0; o < literal->outputs.size(); ++o) put("  y{} = {}\n", o + 1, print(literal->outputs[o]));
   }
   return yes;
 }

@@ -198,13 +198,13 @@ int run_fit(const Options& o) {
                        best.size() < state.best.size() ? "..." : "");
   });
   FitWatch watch;
-  watch.stop = &Interruptible::flag();
+  watch.stop = interruptible.token();
   watch.progress = [&](const FitProgress& now) {
     const std::lock_guard guard(lock);
     state = now;
     progress.done() = now.share;
   };
-  const Result<Fit> result = scored ? score(*table, options, *scored, watch) : fit(*table, options, watch);
+  const Result<Fit> result = scored ? score(*table, options, *scored) : fit(*table, options, watch);
   progress.finish();
   if (!result) return fail({fmt::format("{}: {}", o.data, result.error().message)});
   const int interrupted = Interruptible::flag() ? Interruptible::exit_code() : yes;

@@ -18,23 +18,23 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string text_of(const Start& start) {
+std::string text_of(const modules::Start& start) {
   switch (start.kind) {
-    case Start::Kind::Constant:
+    case modules::Start::Kind::Constant:
       return fmt::format("{}", start.a);
-    case Start::Kind::Uniform:
+    case modules::Start::Kind::Uniform:
       return fmt::format("uniform in ({}, {})", start.a, start.b);
-    case Start::Kind::Normal:
+    case modules::Start::Kind::Normal:
       return fmt::format("normal, mean {}, deviation {}", start.a, start.b);
-    case Start::Kind::XavierUniform:
+    case modules::Start::Kind::XavierUniform:
       return "uniform in +-sqrt(6/(inputs + outputs))";
-    case Start::Kind::XavierNormal:
+    case modules::Start::Kind::XavierNormal:
       return "normal, deviation sqrt(2/(rows + columns))";
-    case Start::Kind::Nau:
+    case modules::Start::Kind::Nau:
       return "uniform in +-min(1/2, sqrt(6/(inputs + outputs)))";
-    case Start::Kind::Nac:
+    case modules::Start::Kind::Nac:
       return "uniform in +-r, var(W) = 2/max(inputs + outputs, 5)";
-    case Start::Kind::Orthogonal:
+    case modules::Start::Kind::Orthogonal:
       return "orthonormal";
   }
   return "";

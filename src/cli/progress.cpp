@@ -45,7 +45,11 @@ std::string bar_line(std::size_t columns, double done, std::string what, double 
 
 }  // namespace
 
-Interruptible::Interruptible() {
+Interruptible::Interruptible()
+    : watcher_([source = source_](const std::stop_token& ended) mutable {
+        while (!ended.stop_requested() && !interrupted) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        if (interrupted) source.request_stop();
+      }) {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
 }

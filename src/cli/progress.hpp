@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -44,8 +45,13 @@ class Interruptible {
  public:
   Interruptible();
   ~Interruptible();
+  std::stop_token token() const { return source_.get_token(); }
   static std::atomic<bool>& flag();
   static int exit_code();  // 130 after Ctrl-C, 143 after a kill
+
+ private:
+  std::stop_source source_;
+  std::jthread watcher_;  // a signal's handler may set a flag and nothing more
 };
 
 }  // namespace nalm::cli

@@ -121,7 +121,7 @@ int train(const Options& o) {
   const Interruptible interruptible;
   ExecutorSettings settings;
   settings.threads = 1;
-  settings.stop = &Interruptible::flag();
+  settings.stop = interruptible.token();
   if (!live) put("{:>9}  {:>12}  {:>12}  {:>9}  {}\n", "iteration", "validation", "test", "sparsity", "weights");
   long latest = 0;
   settings.logged = [&](const RunId&, const RunRecord& record) {
@@ -167,8 +167,9 @@ int train(const Options& o) {
   }
   put("\nThe best iteration by validation error is {}: {}\n", result->judged_step, weights_of(*model));
   if (formula_size(*model) <= 1000) {
-    const Formula formula = ideal_formula(*model, model->column_names());
-    put("The formula the weights spell: y = {}\n", print(formula.outputs.front()));
+    const Result<Formula> formula = ideal_formula(*model, model->column_names());
+    if (!formula) return fail(formula.error());
+    put("The formula the weights spell: y = {}\n", print(formula->outputs.front()));
   }
   const double test = result->values[single_module::test_mse];
   if (result->success) {

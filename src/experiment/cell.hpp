@@ -5,12 +5,12 @@
 // comparisons and pages know nothing else.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,8 +18,8 @@
 #include "experiment/criterion.hpp"
 #include "nalm/model.hpp"
 #include "nalm/result.hpp"
+#include "nalm/wiring.hpp"
 #include "simd/dispatch.hpp"
-#include "train/wiring.hpp"
 
 namespace nalm {
 
@@ -95,7 +95,7 @@ struct OwnRunSettings {
   std::optional<double> learning_rate;  // instead of its own; 0 must make the task's checks fail
   std::optional<long> iterations;       // instead of its own
   int threads = 1;                      // it may use
-  const std::atomic<bool>* stop = nullptr;
+  std::stop_token stop{};
   std::function<void(double)> progress;  // what is done of it, from 0 to 1; may be empty
 };
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <functional>
+#include <stop_token>
 #include <string_view>
 #include <vector>
 
@@ -30,7 +31,7 @@ struct ExecutorSettings {
   // Called after every logged row, by the thread that trains, where the executor has it; may be empty.
   std::function<void(const RunId&, const RunRecord&)> logged;
   std::atomic<double>* progress = nullptr;  // what is done, from 0 to 1; may be null
-  const std::atomic<bool>* stop = nullptr;  // runs in flight are given up; may be null
+  std::stop_token stop{};                   // runs in flight are given up
 };
 
 // Every run gives the same bits, whatever runs beside it.

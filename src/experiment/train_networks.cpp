@@ -321,7 +321,7 @@ Status train_networks(const std::vector<Cell>& cells, const std::vector<RunId>& 
   const auto progressed = [&](double steps) {
     const double now = done.fetch_add(steps, std::memory_order_relaxed) + steps;
     if (settings.progress) settings.progress->store(now / total, std::memory_order_relaxed);
-    return !ended && !(settings.stop && *settings.stop);
+    return !ended && !settings.stop.stop_requested();
   };
   const auto end_if_failed = [&](Status stored) {
     if (stored || ended) return;
@@ -346,7 +346,7 @@ Status train_networks(const std::vector<Cell>& cells, const std::vector<RunId>& 
     };
     Result<RunRecord> record = cell.own({bundle.seeds.front(), cell.own_learning_rate, cell.own_iterations,
                                          one_at_a_time ? threads : 1, settings.stop, progress});
-    if (settings.stop && *settings.stop) return;  // it was cut short, and says nothing
+    if (settings.stop.stop_requested()) return;  // it was cut short, and says nothing
     if (!record) {
       const std::lock_guard lock(mutex);
       return end_if_failed(record.error());

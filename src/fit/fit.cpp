@@ -84,7 +84,7 @@ Status conclude(Fit& fit, const Data& data, const FitOptions& options) {
   fit.probe = probe(fit.best().formula, data, options.seed);
   // The modules of the user's stack have terms that cancel in the formula, as in x*W + 1 - W.
   std::optional<Expression> literal;
-  if (!options.stack.empty()) literal = literal_formula(fit.best().model, data.columns).outputs[0];
+  if (!options.stack.empty()) literal = literal_formula(fit.best().model, data.columns)->outputs[0];
   const Result<double> difference =
       verification_error(fit.best().formula, fit.best().model, data, options.seed, literal ? &*literal : nullptr);
   if (!difference) return difference.error();
@@ -160,7 +160,7 @@ Result<Fit> fit(const Table& table, const FitOptions& options, const FitWatch& w
   Fit fit = begin(data, options);
 
   const auto stop = [&] {
-    return (watch.stop && *watch.stop) || (options.time_limit > 0 && seconds_since(start) > options.time_limit);
+    return watch.stop.stop_requested() || (options.time_limit > 0 && seconds_since(start) > options.time_limit);
   };
   if (options.stack.empty()) {
     fit_ladder(fit, data, options, watch, stop);
@@ -172,7 +172,7 @@ Result<Fit> fit(const Table& table, const FitOptions& options, const FitWatch& w
   return fit;
 }
 
-Result<Fit> score(const Table& table, const FitOptions& options, const Expression& formula, const FitWatch&) {
+Result<Fit> score(const Table& table, const FitOptions& options, const Expression& formula) {
   const Clock::time_point start = Clock::now();
   const Result<Data> prepared = prepare(table, options);
   if (!prepared) return prepared.error();

@@ -117,7 +117,7 @@ class Writer {
       // As the layers compute it: a power of the magnitude, and the sign if the rounded power is odd.
       const bool magnitude = negative_[i] && !is_whole(powers[i]);
       sides.add(magnitude ? abs(column) : column, powers[i]);
-      if (magnitude && NruPower::counts_sign(powers[i])) sides.above.push_back(sign(column));
+      if (magnitude && modules::NruPower::counts_sign(powers[i])) sides.above.push_back(sign(column));
     }
     return sides;
   }

@@ -48,7 +48,7 @@ Subset subset(const Data& data, std::size_t at_most, double scale) {
 }
 
 // Weights that are kept within bounds, rounded to whole numbers.
-Model rounded(Model model) {
+Model nearest_weights(Model model) {
   for (Layer& layer : model.layers) {
     std::size_t next = 0;
     for (const ParameterInfo& p : layer.module->parameters) {
@@ -153,7 +153,7 @@ Expression open_formula(Model model, const std::vector<FitConstant>& constants, 
   std::vector<Expression> outputs;
   for (const std::string& column : data.columns) outputs.push_back(Expression::variable(column));
   if (!model.layers.empty()) {
-    outputs = (literal ? literal_formula(model, data.columns) : ideal_formula(model, data.columns)).outputs;
+    outputs = (literal ? literal_formula(model, data.columns) : ideal_formula(model, data.columns))->outputs;
   }
   outputs.push_back(1.0);
   Expression sum = 0.0;
@@ -166,7 +166,7 @@ Expression open_formula(Model model, const std::vector<FitConstant>& constants, 
 // The model with raw columns in front: rounded if the data do not object, otherwise as it was trained.
 Finalist finished(const Model& trained, const Data& data, const Subset& rows) {
   constexpr double largest_rise_by_rounding = 40;
-  Refitted chosen = refit_last_layer(rounded(trained), rows, data.y_scale);
+  Refitted chosen = refit_last_layer(nearest_weights(trained), rows, data.y_scale);
   Refitted exact = refit_last_layer(trained, rows, data.y_scale);
   if (!std::isfinite(chosen.mse) ||
       (std::isfinite(exact.mse) && rise_of_errors(chosen.mse, exact.mse, rows.y.size()) > largest_rise_by_rounding)) {
@@ -179,8 +179,8 @@ Finalist finished(const Model& trained, const Data& data, const Subset& rows) {
   c.model = std::move(chosen.model);
   c.model.columns = data.columns;
   // What the weights mean, if that is what they compute; otherwise every detail.
-  c.formula = ideal_formula(c.model, data.columns).outputs[0];
-  const Expression literal = literal_formula(c.model, data.columns).outputs[0];
+  c.formula = ideal_formula(c.model, data.columns)->outputs[0];
+  const Expression literal = literal_formula(c.model, data.columns)->outputs[0];
   const Result<double> difference = verification_error(c.formula, c.model, data, 1, &literal);
   const bool is_literal = !difference || *difference > largest_verification_error;
   if (is_literal) c.formula = literal;
@@ -211,8 +211,10 @@ Result<std::vector<Finalist>> train_stack(const Data& data, const FitOptions& op
   settings.threads = options.threads;
   Result<Trainer> trainer = Trainer::create(settings);
   if (!trainer) return trainer.error();
-  for (int run = 0; run < restarts; ++run)
-    trainer->start(run, options.seed * 1000003u + static_cast<std::uint64_t>(run));
+  for (int run = 0; run < restarts; ++run) {
+    const std::uint64_t seed = options.seed * 1000003u + static_cast<std::uint64_t>(run);
+    if (Status started = trainer->start(run, seed); !started) return started.error();
+  }
 
   const double scale = common_scale(data);
   const BatchSource source = [&](int run, long iteration, std::span<double> x, std::span<double> t) {
@@ -228,18 +230,19 @@ Result<std::vector<Finalist>> train_stack(const Data& data, const FitOptions& op
   const long iterations = settings.recipe.training.iterations;
   for (long done = 0; done < iterations && !cut; done += chunk) {
     for (int run = 0; run < restarts; ++run) {
-      const Result<std::vector<double>> y = predict(trainer->model(run), few.x, Precision::Double);
+      const Result<std::vector<double>> y = predict(*trainer->model(run), few.x, Precision::Double);
       double sum = 0;
       for (std::size_t k = 0; y && k < few.y.size(); ++k) sum += portable::pow((*y)[k] - few.y[k] / data.y_scale, 2);
-      trainer->set_validation_error(run, sum / static_cast<double>(few.y.size()));
+      const double error = sum / static_cast<double>(few.y.size());
+      if (Status set = trainer->set_validation_error(run, error); !set) return set.error();
     }
-    trainer->train(std::min(chunk, iterations - done), source);
+    if (Status trained = trainer->train(std::min(chunk, iterations - done), source); !trained) return trained.error();
     if (watch.progress) watch.progress(static_cast<double>(done + chunk) / static_cast<double>(iterations));
     cut = watch.stop && watch.stop();
   }
   const Subset rows = subset(data, rows_for_numbers, 1);
   std::vector<Finalist> result;
-  for (int run = 0; run < restarts; ++run) result.push_back(finished(trainer->model(run), data, rows));
+  for (int run = 0; run < restarts; ++run) result.push_back(finished(*trainer->model(run), data, rows));
   return result;
 }
 

@@ -9,6 +9,9 @@
 #include <limits>
 #include <unordered_set>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "formula/node.hpp"
 #include "nalm/detail/portable.hpp"
 
@@ -140,15 +143,27 @@ Expression::Expression(std::shared_ptr<const Node> node) : node_(std::move(node)
 Expression::Expression(double constant) : Expression(ExpressionBuilder::constant(constant)) {}
 Expression Expression::variable(std::string name) { return ExpressionBuilder::variable(std::move(name)); }
 
-Expression Expression::call(std::string_view function, std::vector<Expression> arguments) {
+Result<Expression> Expression::call(std::string_view function, std::vector<Expression> arguments) {
   const Function* known = formula::find_function(function);
-  if (!known || arguments.size() != known->arity) return kNan;
+  if (!known) {
+    return Error{
+        fmt::format("\"{}\" is not a function; the functions are {}.", function, fmt::join(function_names(), ", "))};
+  }
+  if (arguments.size() != known->arity) {
+    return Error{fmt::format("{} takes {} argument{}, not {}.", function, known->arity, known->arity == 1 ? "" : "s",
+                             arguments.size())};
+  }
+  return formula::call(function, std::move(arguments));
+}
+
+Expression formula::call(std::string_view function, std::vector<Expression> arguments) {
+  const Function& known = *find_function(function);
   std::vector<double> constants;
   for (const Expression& argument : arguments) {
     if (argument.kind() == Kind::Constant) constants.push_back(argument.constant());
   }
-  if (constants.size() == arguments.size()) return known->value(constants.data());
-  return ExpressionBuilder::call(*known, std::move(arguments));
+  if (constants.size() == arguments.size()) return known.value(constants.data());
+  return ExpressionBuilder::call(known, std::move(arguments));
 }
 
 Kind Expression::kind() const { return ExpressionBuilder::node(*this).kind; }
@@ -200,18 +215,18 @@ Expression pow(const Expression& a, const Expression& b) {
   return ExpressionBuilder::operation(Kind::Power, {a, b});
 }
 
-Expression exp(const Expression& a) { return Expression::call("exp", {a}); }
-Expression log(const Expression& a) { return Expression::call("log", {a}); }
-Expression sqrt(const Expression& a) { return Expression::call("sqrt", {a}); }
-Expression tanh(const Expression& a) { return Expression::call("tanh", {a}); }
-Expression sigmoid(const Expression& a) { return Expression::call("sigmoid", {a}); }
-Expression sin(const Expression& a) { return Expression::call("sin", {a}); }
-Expression cos(const Expression& a) { return Expression::call("cos", {a}); }
-Expression abs(const Expression& a) { return Expression::call("abs", {a}); }
-Expression sign(const Expression& a) { return Expression::call("sign", {a}); }
-Expression negative(const Expression& a) { return Expression::call("negative", {a}); }
-Expression min(const Expression& a, const Expression& b) { return Expression::call("min", {a, b}); }
-Expression max(const Expression& a, const Expression& b) { return Expression::call("max", {a, b}); }
+Expression exp(const Expression& a) { return formula::call("exp", {a}); }
+Expression log(const Expression& a) { return formula::call("log", {a}); }
+Expression sqrt(const Expression& a) { return formula::call("sqrt", {a}); }
+Expression tanh(const Expression& a) { return formula::call("tanh", {a}); }
+Expression sigmoid(const Expression& a) { return formula::call("sigmoid", {a}); }
+Expression sin(const Expression& a) { return formula::call("sin", {a}); }
+Expression cos(const Expression& a) { return formula::call("cos", {a}); }
+Expression abs(const Expression& a) { return formula::call("abs", {a}); }
+Expression sign(const Expression& a) { return formula::call("sign", {a}); }
+Expression negative(const Expression& a) { return formula::call("negative", {a}); }
+Expression min(const Expression& a, const Expression& b) { return formula::call("min", {a, b}); }
+Expression max(const Expression& a, const Expression& b) { return formula::call("max", {a, b}); }
 
 std::span<const std::string_view> function_names() { return kFunctionNames; }
 

@@ -26,6 +26,9 @@ struct Function {
 
 const Function* find_function(std::string_view name);  // null when there is none
 
+// Expression::call for a function and a number of arguments that are known to be right.
+Expression call(std::string_view function, std::vector<Expression> arguments);
+
 // True for what can be written without quotes as the name of a variable: an identifier with no other meaning.
 bool is_plain_name(std::string_view name);
 
@@ -102,7 +105,7 @@ void visit_operands_first(const Expression& root, Visit&& visit) {
 // A node like this one of other operands, simplified as the operators do it.
 inline Expression with_operands(const Expression& e, std::vector<Expression> x) {
   if (x.empty()) return e;
-  return e.kind() == Expression::Kind::Call ? Expression::call(e.name(), std::move(x)) : combined(e.kind(), x.data());
+  return e.kind() == Expression::Kind::Call ? call(e.name(), std::move(x)) : combined(e.kind(), x.data());
 }
 
 // The tree with every node replaced by replace(node, operands that have been replaced).

@@ -201,7 +201,7 @@ class Parser {
     const auto first = operands_.end() - static_cast<std::ptrdiff_t>(group.arguments);
     std::vector<Expression> arguments(std::make_move_iterator(first), std::make_move_iterator(operands_.end()));
     operands_.erase(first, operands_.end());
-    operands_.push_back(Expression::call(group.function->name, std::move(arguments)));
+    operands_.push_back(formula::call(group.function->name, std::move(arguments)));
     return true;
   }
 

@@ -189,11 +189,19 @@ struct Entry {
 
 }  // namespace
 
-ModuleCheck check_gradients(const ModuleInfo& module, const CheckSettings& settings) {
+Result<ModuleCheck> check_gradients(const ModuleInfo& module, const CheckSettings& settings) {
+  if (settings.inputs.empty() || settings.outputs.empty())
+    return Error{"a gradient check needs at least one number of inputs and of outputs."};
+  for (const int inputs : settings.inputs) {
+    for (const int outputs : settings.outputs) {
+      const LayerShape shape = default_shape(module, inputs, outputs * module.outputs_multiple_of);
+      if (Status possible = check_shape(module, shape); !possible) return possible.error();
+    }
+  }
   ModuleCheck result;
   result.module = &module;
-  for (const ParameterInfo& p : module.parameters) result.gradients.push_back({std::string(p.name), 0, "", 0, 0});
-  result.gradients.push_back({"inputs", 0, "", 0, 0});
+  for (const ParameterInfo& p : module.parameters) result.gradients.push_back({.name = std::string(p.name)});
+  result.gradients.push_back({.name = "inputs"});
 
   const int shapes = static_cast<int>(settings.inputs.size() * settings.outputs.size());
   Xoshiro random(settings.seed);
@@ -245,6 +253,8 @@ ModuleCheck check_gradients(const ModuleInfo& module, const CheckSettings& setti
         ++checked.compared;
         if (!(error <= checked.worst_error)) {
           checked.worst_error = error;
+          checked.worst_backward = gradient;
+          checked.worst_difference = d.slope;
           checked.worst_place =
               fmt::format("{} inputs, {} outputs, entry {}", spec.shape.inputs, spec.shape.outputs, e.index);
         }

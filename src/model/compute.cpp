@@ -70,15 +70,23 @@ Gradients gradients_of_rows(const Model& model, std::span<const double> rows, st
   std::vector<double> sums(lanes);
   const double n = static_cast<double>(count * outputs);
   Gradients result;
+  AlignedVector<S> dx;
+  const auto take_rows = [&](std::size_t first, std::size_t samples) {
+    for (std::size_t k = 0; k < samples * inputs * lanes; ++k) x[k] = static_cast<S>(rows[first * inputs + k / lanes]);
+    for (std::size_t k = 0; k < samples * outputs * lanes; ++k)
+      t[k] = static_cast<S>(targets[first * outputs + k / lanes]);
+  };
+  for (std::size_t first = 0; first < count; first += block) {
+    const std::size_t samples = std::min(block, count - first);
+    take_rows(first, samples);
+    dx.assign(samples * inputs * lanes, S(0));
+    network.input_gradients(x.data(), t.data(), static_cast<int>(samples), 2 / n, dx.data());
+    for (std::size_t k = 0; k < samples * inputs; ++k) result.inputs.push_back(static_cast<double>(dx[k * lanes]));
+  }
   network.clear_gradients();
   for (std::size_t first = 0; first < count; first += block) {
     const std::size_t samples = std::min(block, count - first);
-    for (std::size_t k = 0; k < samples * inputs * lanes; ++k) {
-      x[k] = static_cast<S>(rows[first * inputs + k / lanes]);
-    }
-    for (std::size_t k = 0; k < samples * outputs * lanes; ++k) {
-      t[k] = static_cast<S>(targets[first * outputs + k / lanes]);
-    }
+    take_rows(first, samples);
     network.squared_error(x.data(), t.data(), static_cast<int>(samples), sums);
     result.mse += sums[0] / n;
     network.learn(x.data(), t.data(), static_cast<int>(samples), 2 / n);

@@ -49,12 +49,13 @@ std::vector<ExplainedArray> explained(const Layer& layer, std::span<const Quanti
 double formula_size(const Model& model) {
   double size = 1;
   for (const Layer& layer : model.layers) {
-    size *= static_cast<double>(std::max<std::size_t>(1, layer.parameters.size())) / layer.shape.outputs;
+    size *= static_cast<double>(std::max<std::size_t>(1, layer.parameters.size())) / std::max(1, layer.shape.outputs);
   }
   return size;
 }
 
-Formula literal_formula(const Model& model, const std::vector<std::string>& columns) {
+Result<Formula> literal_formula(const Model& model, const std::vector<std::string>& columns) {
+  if (Status whole = check_model(model); !whole) return whole.error();
   Formula formula;
   formula.outputs = as_variables(model, columns);
   for (const Layer& layer : model.layers) {
@@ -70,7 +71,8 @@ Formula literal_formula(const Model& model, const std::vector<std::string>& colu
   return formula;
 }
 
-Formula ideal_formula(const Model& model, const std::vector<std::string>& columns) {
+Result<Formula> ideal_formula(const Model& model, const std::vector<std::string>& columns) {
+  if (Status whole = check_model(model); !whole) return whole.error();
   Formula formula;
   formula.outputs = as_variables(model, columns);
   for (std::size_t k = 0; k < model.layers.size(); ++k) {
@@ -79,6 +81,7 @@ Formula ideal_formula(const Model& model, const std::vector<std::string>& column
     Readout readout(*layer.module, layer.shape, layer.parameters, weights, formula.outputs);
     std::vector<Expression> y;
     for (int o = 0; o < layer.shape.outputs; ++o) y.push_back(entry_of(*layer.module).ideal(readout, o));
+    if (!readout.problem.empty()) return Error{readout.problem};
     for (const std::string& note : readout.notes) {
       formula.notes.push_back(model.layers.size() == 1 ? note : fmt::format("layer {}: {}", k + 1, note));
     }
@@ -108,7 +111,8 @@ Result<std::vector<ExplainedLayer>> explain(const Model& model, std::span<const 
   return result;
 }
 
-double sparsity_error(const Model& model) {
+Result<double> sparsity_error(const Model& model) {
+  if (Status whole = check_model(model); !whole) return whole.error();
   double worst = 0;
   for (const Layer& layer : model.layers) {
     const std::vector<double> w = weights_of(layer);

@@ -1,19 +1,13 @@
 // Model files: JSON, described in docs/model-file.md.
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <functional>
 #include <set>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
+#include "base/read_file.hpp"
 #include "base/write_file.hpp"
 #include "modules/options.hpp"
 #include "nalm/model.hpp"
@@ -267,14 +261,9 @@ Result<Expression> stated_formula(const Model& model) {
 }
 
 Result<Model> load_model(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return Error{path + ": this is a folder, not a model file."};
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{fmt::format("{}: the file cannot be read ({}).", path, std::strerror(errno))};
-  std::ostringstream text;
-  text << file.rdbuf();
-  return parse_model(text.str(), path);
+  const Result<std::string> text = read_file(path, "model file");
+  if (!text) return text.error();
+  return parse_model(*text, path);
 }
 
 std::string to_json(const Model& model) {
@@ -291,6 +280,8 @@ std::string to_json(const Model& model) {
 }
 
 Status save_model(const Model& model, const std::string& path) {
+  if (Status whole = check_model(model); !whole)
+    return Error{fmt::format("{}: not written: {}", path, whole.error().message)};
   for (const Layer& layer : model.layers) {
     for (double value : layer.parameters) {
       if (!std::isfinite(value)) {

@@ -285,9 +285,9 @@ constexpr ModuleKernels kernels_of() {
 // Defines the table that the registry refers to.
 #define NALM_JOIN_2(a, b) a##b
 #define NALM_JOIN(a, b) NALM_JOIN_2(a, b)
-#define NALM_DEFINE_KERNELS(Module)                                           \
-  namespace nalm {                                                            \
-  extern const ModuleKernels NALM_JOIN(kernels_##Module##_, NALM_TARGET);     \
-  constinit const ModuleKernels NALM_JOIN(kernels_##Module##_, NALM_TARGET) = \
-      simd::NALM_TARGET::kernels_of<Module, check_header<Module>()>();        \
+#define NALM_DEFINE_KERNELS(Module)                                                      \
+  namespace nalm {                                                                       \
+  extern const ModuleKernels NALM_JOIN(kernels_##Module##_, NALM_TARGET);                \
+  constinit const ModuleKernels NALM_JOIN(kernels_##Module##_, NALM_TARGET) =            \
+      simd::NALM_TARGET::kernels_of<modules::Module, check_header<modules::Module>()>(); \
   }

@@ -17,10 +17,10 @@ std::string_view name_of(Operation operation) {
 
 namespace {
 
-// Where an array of a table begins, and its value at these indices.
+// The value of an array of a table at these indices.
 template <class Table>
 double value_at(const ModuleInfo& module, const Table& table, const LayerShape& shape, std::span<const double> values,
-                std::string_view name, std::array<int, 3> index) {
+                std::string_view name, std::array<int, 3> index, std::string& problem) {
   std::size_t first = 0;
   for (const auto& entry : table) {
     if constexpr (requires { entry.condition; }) {
@@ -28,29 +28,37 @@ double value_at(const ModuleInfo& module, const Table& table, const LayerShape& 
     }
     if (entry.name == name) {
       int k = 0;
-      for (std::size_t a = 0; a < static_cast<std::size_t>(entry.axes.count); ++a)
-        k = k * axis_size(entry.axes.axis[a], shape.inputs, shape.outputs, paths(module, shape)) + index[a];
-      return values[first + static_cast<std::size_t>(k)];
+      bool inside = true;
+      for (std::size_t a = 0; a < static_cast<std::size_t>(entry.axes.count); ++a) {
+        const int size = axis_size(entry.axes.axis[a], shape.inputs, shape.outputs, paths(module, shape));
+        inside = inside && index[a] >= 0 && index[a] < size;
+        k = k * size + index[a];
+      }
+      if (inside) return values[first + static_cast<std::size_t>(k)];
+      problem = fmt::format("{}: its readout asks for an entry outside of the array \"{}\".", module.name, name);
+      return std::nan("");
     }
     first += static_cast<std::size_t>(size_of(module, entry.axes, shape));
   }
-  // A header that names an array which it does not have.
-  std::abort();
+  problem = fmt::format("{}: its readout asks for an array \"{}\", which is not in its tables.", module.name, name);
+  return std::nan("");
 }
 
 }  // namespace
 
-double Readout::parameter(std::string_view name, int i, int j, int k) const {
-  return value_at(module_, module_.parameters, shape_, parameters_, name, {i, j, k});
+double Readout::parameter(std::string_view name, int i, int j, int k) {
+  return value_at(module_, module_.parameters, shape_, parameters_, name, {i, j, k}, problem);
 }
 
-double Readout::weight(std::string_view name, int i, int j, int k) const {
-  return value_at(module_, module_.weights, shape_, weights_, name, {i, j, k});
+double Readout::weight(std::string_view name, int i, int j, int k) {
+  return value_at(module_, module_.weights, shape_, weights_, name, {i, j, k}, problem);
 }
 
 double Readout::snapped(std::string_view name, int i, int j, int k) {
   const auto named = [&](const Quantity& quantity) { return quantity.name == name; };
-  return snap(weight(name, i, j, k), std::ranges::find_if(module_.weights, named)->discrete, name);
+  const double value = weight(name, i, j, k);
+  const auto found = std::ranges::find_if(module_.weights, named);
+  return found == module_.weights.end() ? value : snap(value, found->discrete, name);
 }
 
 double Readout::snap(double value, const Discrete& to, std::string_view what) {
@@ -63,7 +71,7 @@ double Readout::snap(double value, const Discrete& to, std::string_view what) {
   return value;
 }
 
-Expression product_of_powers(const std::vector<Power>& powers) {
+Expression modules::product_of_powers(const std::vector<Power>& powers) {
   Expression above = 1.0, below = 1.0;
   for (const Power& p : powers) {
     if (p.exponent > 0) above *= pow(p.base, p.exponent);
@@ -82,7 +90,7 @@ int size_of(const ModuleInfo& module, const Axes& axes, const LayerShape& shape)
 }
 
 bool is_present(const ParameterInfo& parameter, const LayerShape& shape) {
-  const Condition& c = parameter.condition;
+  const modules::Condition& c = parameter.condition;
   return c.option < 0 || shape.options[static_cast<std::size_t>(c.option)] == c.value;
 }
 
@@ -115,12 +123,11 @@ std::vector<const ModuleInfo*> all_modules() {
   return result;
 }
 
-const ModuleEntry& entry_of(const ModuleInfo& module) {
+const ModuleEntry* find_entry(const ModuleInfo* module) {
   for (const ModuleEntry* entry : module_entries()) {
-    if (entry->info == &module) return *entry;
+    if (entry->info == module) return entry;
   }
-  // A ModuleInfo is only ever obtained from the list.
-  std::abort();
+  return nullptr;
 }
 
 Result<const ModuleInfo*> find_module(std::string_view name) {
@@ -145,6 +152,12 @@ LayerShape default_shape(const ModuleInfo& module, int inputs, int outputs) {
 }
 
 Status check_shape(const ModuleInfo& module, const LayerShape& shape) {
+  if (!find_entry(&module)) {
+    return Error{
+        fmt::format("\"{}\" is not one of this program's modules; nalm_add_modules() in CMake adds one's own, and "
+                    "find_module() finds them by name.",
+                    module.name)};
+  }
   constexpr int most = 1 << 20;
   if (shape.inputs < 1 || shape.inputs > most) {
     return Error{

@@ -22,10 +22,12 @@ struct ModuleEntry {
   std::span<const ModuleKernels* const> kernels;
 };
 
-// Generated from nalm/modules/modules.list.
+// Generated from the lists of modules (cmake/modules.cmake).
 std::span<const ModuleEntry* const> module_entries();
 
-const ModuleEntry& entry_of(const ModuleInfo& module);
+const ModuleEntry* find_entry(const ModuleInfo* module);  // null for one that is not on the list
+// Of a module that has been through check_shape.
+inline const ModuleEntry& entry_of(const ModuleInfo& module) { return *find_entry(&module); }
 
 }  // namespace nalm
 

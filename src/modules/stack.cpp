@@ -76,6 +76,7 @@ std::string print(const Stack& stack) {
 Status check_stack(const Stack& stack) {
   if (stack.empty()) return Error{"a network needs at least one layer."};
   for (std::size_t k = 0; k < stack.size(); ++k) {
+    if (!stack[k].module) return Error{fmt::format("layer {} has no module; find_module() finds one by name.", k + 1)};
     if (Status shape = check_shape(*stack[k].module, stack[k].shape); !shape) {
       return Error{fmt::format("layer {}: {}", k + 1, shape.error().message)};
     }
@@ -89,8 +90,14 @@ Status check_stack(const Stack& stack) {
 
 Status check_model(const Model& model) {
   if (Status fits = check_stack(model.stack()); !fits) return fits;
-  for (std::size_t k = 0; k < model.layers.size(); ++k) {
-    const Layer& layer = model.layers[k];
+  return check_layers(model.layers);
+}
+
+Status check_layers(const std::vector<Layer>& layers) {
+  if (layers.empty()) return check_stack({});
+  for (std::size_t k = 0; k < layers.size(); ++k) {
+    const Layer& layer = layers[k];
+    if (Status fits = check_stack({{layer.module, layer.shape}}); !fits) return fits;
     const std::size_t needed = static_cast<std::size_t>(parameter_count(*layer.module, layer.shape));
     if (layer.parameters.size() != needed) {
       return Error{fmt::format("layer {}: {} needs {} parameters, not {}.", k + 1, layer.module->name, needed,

@@ -64,7 +64,7 @@ bool is_whole(const Model& model) {
     if (std::none_of(weights.begin(), weights.end(), [](const Quantity& q) { return q.counts_as_sparse; }))
       return false;
   }
-  return sparsity_error(model) == 0;
+  return *sparsity_error(model) == 0;
 }
 
 }  // namespace
@@ -115,7 +115,7 @@ OperatorRows operator_rows(CalcOperator op, const OperatorTraining& training, do
 }
 
 Result<LearntOperator> learn_operator(CalcOperator op, const OperatorTraining& training, std::uint32_t seed,
-                                      const std::atomic<bool>* stop) {
+                                      const std::stop_token& stop) {
   Trainer::Settings settings = training.settings;
   settings.runs = runs;
   settings.precision = Precision::Double;
@@ -125,7 +125,7 @@ Result<LearntOperator> learn_operator(CalcOperator op, const OperatorTraining& t
   Xoshiro seeds = stream_of(fmt::format("calculator, {}", name_of(op)), seed);
   std::vector<Xoshiro> streams;
   for (int run = 0; run < runs; ++run) {
-    trainer->start(run, seeds.next());
+    if (Status started = trainer->start(run, seeds.next()); !started) return started.error();
     streams.emplace_back(seeds.next());
   }
   const BatchSource batches = [&](int run, long, std::span<double> x, std::span<double> t) {
@@ -135,28 +135,30 @@ Result<LearntOperator> learn_operator(CalcOperator op, const OperatorTraining& t
       operator_rows(op, training, training.range, validation_rows, "calculator, validation", seed);
   const double size = root_mean_square(validation.t);
 
-  LearntOperator best{op, trainer->model(0), training.magnitudes, {}, std::numeric_limits<double>::infinity(), 0};
+  LearntOperator best{op, *trainer->model(0), training.magnitudes, {}, std::numeric_limits<double>::infinity(), 0};
   bool exact = false;
-  for (long e = 0; !exact && !(stop && *stop); e = trainer->iteration()) {
+  for (long e = 0; !exact && !stop.stop_requested(); e = trainer->iteration()) {
     for (int run = 0; run < runs && !exact; ++run) {
-      Model model = trainer->model(run);
+      Model model = *trainer->model(run);
       Result<std::vector<double>> y = predict(model, validation.x, Precision::Double);
       if (!y) return y.error();
       for (std::size_t k = 0; k < y->size(); ++k) (*y)[k] -= validation.t[k];
       const double absolute = root_mean_square(*y);
-      trainer->set_validation_error(run, absolute * absolute);  // iNALU looks at it
+      // iNALU looks at it.
+      if (Status set = trainer->set_validation_error(run, absolute * absolute); !set) return set.error();
       const bool whole = is_whole(model);
       // Modules that have no weights to be whole end with small errors alone.
-      exact = absolute <= rounding * size && (whole || sparsity_error(model) == 0);
+      exact = absolute <= rounding * size && (whole || *sparsity_error(model) == 0);
       if (!exact && !(absolute / size < best.error)) continue;
       best.spelled.reset();
-      if (whole) best.spelled = ideal_formula(model, {"a", "b"}).outputs.front();
+      if (whole) best.spelled = ideal_formula(model, {"a", "b"})->outputs.front();
       best.model = std::move(model);
       best.error = absolute / size;
       best.iterations = e;
     }
     if (e >= settings.recipe.training.iterations) break;
-    trainer->train(std::min(check_every, settings.recipe.training.iterations - e), batches);
+    const long now = std::min(check_every, settings.recipe.training.iterations - e);
+    if (Status trained = trainer->train(now, batches); !trained) return trained.error();
   }
   return best;
 }

@@ -5,10 +5,10 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -86,7 +86,7 @@ struct LearntOperator {
 // Several runs, of which the one with the smallest validation error is kept, as it was when it was smallest. Ends as
 // soon as a run is exact up to rounding.
 Result<LearntOperator> learn_operator(CalcOperator op, const OperatorTraining& training, std::uint32_t seed,
-                                      const std::atomic<bool>* stop = nullptr);
+                                      const std::stop_token& stop = {});
 
 // ---- calculations --------------------------------------------------------------------------------------------------
 
@@ -111,8 +111,8 @@ struct Calculation {
 // Learns an operator when it is first needed. Without a way to learn squares, they are products.
 class Calculator {
  public:
-  explicit Calculator(std::uint32_t seed, bool raw = false, const std::atomic<bool>* stop = nullptr)
-      : seed_(seed), raw_(raw), stop_(stop) {}
+  explicit Calculator(std::uint32_t seed, bool raw = false, std::stop_token stop = {})
+      : seed_(seed), raw_(raw), stop_(std::move(stop)) {}
   void set(CalcOperator op, OperatorTraining training) { training_[index(op)] = std::move(training); }
 
   // Steps point into this calculator.
@@ -128,7 +128,7 @@ class Calculator {
 
   std::uint32_t seed_;
   bool raw_;
-  const std::atomic<bool>* stop_;
+  std::stop_token stop_;
   std::array<std::optional<OperatorTraining>, all_calc_operators.size()> training_;
   std::array<std::optional<LearntOperator>, all_calc_operators.size()> learnt_;
 };

@@ -69,7 +69,7 @@ Cell training_cell(const ToyGate& gate) {
     Xoshiro stream = stream_of("npu-gate-toy, batches", settings.seed);
     RunRecord record;
     const long last = settings.iterations.value_or(2000);
-    for (long e = 0; !(settings.stop && *settings.stop); ++e) {
+    for (long e = 0; !settings.stop.stop_requested(); ++e) {
       if (e % 100 == 0 || e == last) {
         const std::vector<double> weights = bundle.network().parameters(0, 0);
         record.steps.push_back(e);

@@ -189,7 +189,7 @@ Result<RunRecord> train(std::size_t test_nodes, long epochs, const OwnRunSetting
       record.steps.push_back(epoch);
       record.values.push_back(test.errors(bundle.network()));
     }
-    if (epoch == epochs || (settings.stop && *settings.stop)) break;
+    if (epoch == epochs || settings.stop.stop_requested()) break;
     for (std::size_t k = 0; k < x.size(); ++k) bundle.step(x[k].data(), t[k].data(), training_nodes);
   }
   std::vector<double> parameters;

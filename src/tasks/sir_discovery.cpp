@@ -103,7 +103,7 @@ double mse_of(const Vector& errors) {
 // Least squares over the free parameters, with slopes by differences: as many forward passes as there are parameters,
 // in lanes, are cheaper than as many backward passes as there are points.
 double polish(Errors& errors, Vector& parameters, const std::vector<bool>& free, int iterations,
-              const std::atomic<bool>* stop) {
+              const std::stop_token& stop) {
   std::vector<std::size_t> which;
   Vector start;
   for (std::size_t k = 0; k < parameters.size(); ++k) {
@@ -141,7 +141,7 @@ double polish(Errors& errors, Vector& parameters, const std::vector<bool>& free,
   const numeric::Minimum found = numeric::minimise(
       problem, std::move(start),
       {.steps = iterations, .good_enough = 1e-12, .least_gain = 1e-5, .damping = damping, .stop = [&] {
-         return stop && *stop;
+         return stop.stop_requested();
        }});
   parameters = with(found.parameters);
   return found.error;
@@ -166,12 +166,12 @@ struct Pruned {
 constexpr double good_enough = 1e-3;  // for going on with fewer units: what comes after can still repair it
 constexpr double rounding = 1e-7;     // errors of the solver: below this, smaller is no better
 
-void remove_units(Errors& errors, const Places& places, Pruned& now, const std::atomic<bool>* stop) {
+void remove_units(Errors& errors, const Places& places, Pruned& now, const std::stop_token& stop) {
   for (std::vector<bool> gone(places.units, false);;) {
     std::optional<Pruned> best;
     std::size_t removed = 0;
     for (std::size_t u = 0; u < places.units; ++u) {
-      if (gone[u] || (stop && *stop)) continue;
+      if (gone[u] || stop.stop_requested()) continue;
       Pruned trial = now;
       for (std::size_t k = 0; k < 3; ++k)
         for (const std::size_t place : {places.power(k, u), places.factor(u, k)})
@@ -189,13 +189,13 @@ void remove_units(Errors& errors, const Places& places, Pruned& now, const std::
 
 // The least squares have other bottoms than the deepest: what is a plain column in the truth can be found as a product
 // of small powers that looks alike. So each unit is tried as each of the columns alone.
-void try_single_columns(Errors& errors, const Places& places, Pruned& now, const std::atomic<bool>* stop) {
+void try_single_columns(Errors& errors, const Places& places, Pruned& now, const std::stop_token& stop) {
   for (;;) {
     std::optional<Pruned> best;
     for (std::size_t u = 0; u < places.units; ++u) {
       if (!now.free[places.power(0, u)]) continue;  // the unit is gone
       for (std::size_t column = 0; column < 3; ++column) {
-        if (stop && *stop) return;
+        if (stop.stop_requested()) return;
         Pruned trial = now;
         double powers = 0;
         for (std::size_t k = 0; k < 3; ++k) {
@@ -213,7 +213,7 @@ void try_single_columns(Errors& errors, const Places& places, Pruned& now, const
   }
 }
 
-void remove_parameters(Errors& errors, const Places& places, Pruned& now, const std::atomic<bool>* stop) {
+void remove_parameters(Errors& errors, const Places& places, Pruned& now, const std::stop_token& stop) {
   const auto size = [&](std::size_t k) {
     if (k < places.gate(0)) return std::fabs(now.parameters[k]);
     // A factor counts with the typical size of what it multiplies.
@@ -229,7 +229,7 @@ void remove_parameters(Errors& errors, const Places& places, Pruned& now, const 
       if (now.free[k]) order.push_back(k);
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size(a) < size(b); });
     for (const std::size_t k : order) {
-      if (stop && *stop) return;
+      if (stop.stop_requested()) return;
       Pruned trial = now;
       trial.parameters[k] = 0, trial.free[k] = false;
       trial.mse = polish(errors, trial.parameters, trial.free, 30, stop);
@@ -313,7 +313,7 @@ Result<RunRecord> run(const Setting& setting, const OwnRunSettings& own) {
       bundle.start(static_cast<int>(l), std::make_shared<Xoshiro>(stream_of(
                                             fmt::format("sir start {}", first + static_cast<int>(l)), own.seed)));
     for (long e = 0; e < iterations; ++e) {
-      if (own.stop && *own.stop) return RunRecord{};
+      if (own.stop.stop_requested()) return RunRecord{};
       bundle.step(x.data(), t.data(), intervals.rows);
     }
     for (std::size_t l = 0; l < lanes && first < starts; ++l, ++first) {

@@ -63,6 +63,52 @@ void Bundle<S>::start(int lane, std::shared_ptr<StartStream> stream) {
 }
 
 template <class S>
+RunState Bundle<S>::state(int lane) const {
+  const std::size_t l = static_cast<std::size_t>(lane), lanes = per_lane_.size();
+  RunState state;
+  const auto of_lane = [&](const auto& values) {
+    std::vector<double> result;
+    for (std::size_t k = l; k < values.size(); k += lanes) result.push_back(static_cast<double>(values[k]));
+    return result;
+  };
+  for (int k = 0; k < network_.layer_count(); ++k) {
+    state.parameters.push_back(network_.parameters(lane, k));
+    state.m.push_back(of_lane(state_[static_cast<std::size_t>(k)].m));
+    state.v.push_back(of_lane(state_[static_cast<std::size_t>(k)].v));
+  }
+  state.beta1_power = beta1_power_, state.beta2_power = beta2_power_;
+  state.validation_error = validation_error_[l];
+  state.history = history_[l].runs;
+  state.best_error = best_[l].error;
+  state.best_parameters = best_[l].parameters;
+  if (noisy_)
+    for (std::size_t word = 0; word < 4; ++word) state.noise.push_back(noise_state_[word * lanes + l]);
+  if (streams_[l]) state.stream = streams_[l]->state();
+  return state;
+}
+
+template <class S>
+void Bundle<S>::set_state(int lane, const RunState& state, std::shared_ptr<StartStream> stream) {
+  const std::size_t l = static_cast<std::size_t>(lane), lanes = per_lane_.size();
+  const auto into_lane = [&](const std::vector<double>& from, AlignedVector<S>& values) {
+    for (std::size_t k = 0; k < from.size(); ++k) values[k * lanes + l] = static_cast<S>(from[k]);
+  };
+  for (std::size_t k = 0; k < state_.size(); ++k) {
+    network_.set_parameters(lane, static_cast<int>(k), state.parameters[k]);
+    into_lane(state.m[k], state_[k].m);
+    into_lane(state.v[k], state_[k].v);
+  }
+  beta1_power_ = state.beta1_power, beta2_power_ = state.beta2_power;
+  validation_error_[l] = state.validation_error;
+  history_[l] = {state.history, 0};
+  for (const auto& [value, count] : state.history) history_[l].size += count;
+  best_[l] = {state.best_error, state.best_parameters};
+  for (std::size_t word = 0; word < state.noise.size(); ++word)
+    noise_state_[word * lanes + l] = static_cast<std::uint32_t>(state.noise[word]);
+  streams_[l] = std::move(stream);
+}
+
+template <class S>
 void Bundle<S>::step(const S* x, const S* t, int samples, const S* prepared) {
   restart();
   network_.update_weights();
@@ -91,7 +137,7 @@ void Bundle<S>::step(const S* x, const S* t, int samples, const S* prepared) {
 template <class S>
 void Bundle<S>::draw_noise(const S* x, int samples) {
   const StepKernels<S>& kernels = network_.step_kernels();
-  const Noise& noise = *recipe_.training.noise;
+  const InputNoise& noise = *recipe_.training.noise;
   for (int k = 0; k < network_.layer_count(); ++k) {
     S* factors = network_.noise(k, samples);
     if (!factors) continue;
@@ -206,8 +252,10 @@ void Bundle<S>::saturate_in_own_steps() {
   };
   bool on = false;
   for (const LayerRecipe& layer : recipe_.layers) on = on || std::ranges::any_of(layer.regularisers, is_on);
-  on = on && std::any_of(batch_error_.begin(), batch_error_.end(), [](double error) { return error < 1; });
-  if (!on) return;
+  // Lanes without a run have no say.
+  bool good = false;
+  for (std::size_t l = 0; l < batch_error_.size(); ++l) good = good || (streams_[l] && batch_error_[l] < 1);
+  if (!on || !good) return;
   std::vector<AlignedVector<S>> kept;
   for (int k = 0; k < network_.layer_count(); ++k) {
     for_each_parameter(k, [&](const ParameterInfo&, const S* p, S*, const S* m, const S* v, int n) {

@@ -13,6 +13,19 @@
 
 namespace nalm {
 
+// Everything that a run carries from one iteration to the next; numbers of a float bundle are floats, widened.
+struct RunState {
+  using PerLayer = std::vector<std::vector<double>>;
+  PerLayer parameters, m, v;                // m and v: the optimiser's
+  double beta1_power = 1, beta2_power = 1;  // Adam's, the same for all runs of a bundle
+  double validation_error = 0;
+  std::vector<std::pair<double, long>> history;  // errors, and how often each stood in a row
+  double best_error = 0;                         // of restarts
+  PerLayer best_parameters;                      // empty before the first
+  std::vector<std::uint64_t> noise;              // the generator's words; empty where nothing draws
+  StreamState stream;
+};
+
 template <class S>
 class Bundle {
  public:
@@ -31,6 +44,11 @@ class Bundle {
 
   // One iteration on a batch in lane layout. prepared: see Network.
   void step(const S* x, const S* t, int samples, const S* prepared = nullptr);
+
+  // For checkpoints. set_state expects arrays of the sizes that state() gives.
+  RunState state(int lane) const;
+  void set_state(int lane, const RunState& state, std::shared_ptr<StartStream> stream);
+  void set_iteration(long iteration) { iteration_ = iteration; }
 
   // The validation error that iNALU's regulariser and re-initialisation look at, until the next one comes.
   void set_validation_error(int lane, double error);

@@ -154,13 +154,10 @@ void Network<S>::apply(const Wiring::Node& node, NodeState& state, const S* x, i
 
 // Adds to the gradients of the nodes it was computed from.
 template <class S>
-void Network<S>::apply_back(const Wiring::Node& node, const NodeState& state, const S* x, int samples) {
+void Network<S>::apply_back(const Wiring::Node& node, const NodeState& state, const S* x, int samples, S* dx) {
   const std::size_t width = at(node.width), n = width * static_cast<std::size_t>(samples), lanes = at(1);
   const S* dy = state.dy.data();
-  // The input's gradient is of no interest.
-  const auto gradient_of = [&](int from) {
-    return from == 0 ? nullptr : nodes_[static_cast<std::size_t>(from)].dy.data();
-  };
+  const auto gradient_of = [&](int from) { return from == 0 ? dx : nodes_[static_cast<std::size_t>(from)].dy.data(); };
   switch (node.kind) {
     case Wiring::Node::Kind::Input:
     case Wiring::Node::Kind::Constant:
@@ -169,7 +166,7 @@ void Network<S>::apply_back(const Wiring::Node& node, const NodeState& state, co
     case Wiring::Node::Kind::Pick:
       for (std::size_t v = 0; v < node.ports.size(); ++v) {
         const auto& [from, value] = node.ports[v];
-        if (from == 0) continue;
+        if (!gradient_of(from)) continue;
         const std::size_t stride = at(wiring_.nodes()[static_cast<std::size_t>(from)].width);
         S* gradient = gradient_of(from) + at(value);
         for (std::size_t s = 0; s < static_cast<std::size_t>(samples); ++s)
@@ -181,7 +178,7 @@ void Network<S>::apply_back(const Wiring::Node& node, const NodeState& state, co
       const std::size_t stride = at(wiring_.nodes()[static_cast<std::size_t>(from)].width);
       const int a = node.terms[0].node, b = node.terms[1].node;
       const S *c = values_of(from, x) + at(value), *ya = values_of(a, x), *yb = values_of(b, x);
-      S *dc = from == 0 ? nullptr : gradient_of(from) + at(value), *da = gradient_of(a), *db = gradient_of(b);
+      S *dc = gradient_of(from) ? gradient_of(from) + at(value) : nullptr, *da = gradient_of(a), *db = gradient_of(b);
       for (std::size_t s = 0; s < static_cast<std::size_t>(samples); ++s) {
         for (std::size_t k = s * width; k < (s + 1) * width; ++k) {
           const std::size_t at_c = s * stride + k % lanes;
@@ -247,25 +244,25 @@ void Network<S>::training_forward_tile(const S* x, int first_sample, int samples
   }
 }
 
-// From the gradient of the output, which is there already, to those of the effective weights.
+// From the gradient of the output, which is there already, to those of the effective weights and, unless dx is null, of
+// the inputs.
 template <class S>
-void Network<S>::backward_tile(const S* x, int samples) {
+void Network<S>::backward_tile(const S* x, int samples, S* dx) {
   for (std::size_t k = 1; k + 1 < nodes_.size(); ++k)
     std::fill_n(nodes_[k].dy.data(), at(samples * wiring_.nodes()[k].width), S(0));
   for (std::size_t k = nodes_.size(); k-- > 1;) {
     const Wiring::Node& node = wiring_.nodes()[k];
     NodeState& state = nodes_[k];
     if (node.kind != Wiring::Node::Kind::Layer) {
-      apply_back(node, state, x, samples);
+      apply_back(node, state, x, samples, dx);
       continue;
     }
     LayerState& l = layers_[static_cast<std::size_t>(node.layer)];
     const bool wanted =
         node.from > 0 && wiring_.nodes()[static_cast<std::size_t>(node.from)].kind != Wiring::Node::Kind::Constant;
+    S* below = node.from == 0 ? dx : wanted ? nodes_[static_cast<std::size_t>(node.from)].dy.data() : nullptr;
     l.kernels->backward(l.spec.shape, l.p.data(), l.w.data(), values_of(node.from, x), state.y.data(),
-                        state.step.data(), l.step_count, state.dy.data(),
-                        wanted ? nodes_[static_cast<std::size_t>(node.from)].dy.data() : nullptr, l.dp.data(),
-                        l.dw.data(), samples);
+                        state.step.data(), l.step_count, state.dy.data(), below, l.dp.data(), l.dw.data(), samples);
   }
 }
 
@@ -338,6 +335,20 @@ void Network<S>::learn(const S* x, const S* t, int samples, double scale, const 
     step_kernels_->error_gradient(last.y.data(), t + at(first * outputs()), last.dy.data(), count * outputs(), scale,
                                   loss);
     backward_tile(tile_x, count);
+  }
+}
+
+template <class S>
+void Network<S>::input_gradients(const S* x, const S* t, int samples, double scale, S* dx) {
+  for (int k = 0; k < layer_count(); ++k) noise(k, samples);
+  for (int first = 0; first < samples; first += tile_) {
+    const int count = std::min(tile_, samples - first);
+    const S* tile_x = x + at(first * inputs());
+    training_forward_tile(tile_x, first, count, nodes_.size());
+    NodeState& last = nodes_.back();
+    step_kernels_->error_gradient(last.y.data(), t + at(first * outputs()), last.dy.data(), count * outputs(), scale,
+                                  Loss());
+    backward_tile(tile_x, count, dx + at(first * inputs()));
   }
 }
 

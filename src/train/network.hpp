@@ -7,9 +7,9 @@
 #include "base/aligned.hpp"
 #include "modules/registry.hpp"
 #include "nalm/stack.hpp"
+#include "nalm/wiring.hpp"
 #include "simd/dispatch.hpp"
 #include "train/step_kernels.hpp"
-#include "train/wiring.hpp"
 
 namespace nalm {
 
@@ -48,6 +48,7 @@ class Network {
   void clear_gradients();
   // What the first layer computes from the inputs alone, [sample][input]: for networks that share it (ModuleInfo::
   // prepared). Whoever has it passes it on below; null means that it is computed there.
+  bool is_stack() const { return is_stack_; }
   bool has_prepared() const { return is_stack_ && layers_.front().kernels->prepare != nullptr; }
   void prepare(const S* x, S* prepared, int samples) const;
 
@@ -55,6 +56,9 @@ class Network {
   void learn(const S* x, const S* t, int samples, double scale, const S* prepared = nullptr, const Loss& loss = {});
   // ... and turns it into that of the raw parameters.
   void pull_back();
+  // The gradient of the same, for the squared error, with respect to the inputs, added to dx. What it adds to the other
+  // gradients is of no use; clear them before learn().
+  void input_gradients(const S* x, const S* t, int samples, double scale, S* dx);
 
   // Sum of (y - t)^2 per lane, in double.
   void squared_error(const S* x, const S* t, int samples, std::span<double> sums, const S* prepared = nullptr);
@@ -90,10 +94,10 @@ class Network {
   std::size_t at(int value) const { return static_cast<std::size_t>(value) * static_cast<std::size_t>(lanes_); }
   const S* values_of(int node, const S* x) const;
   void apply(const Wiring::Node& node, NodeState& state, const S* x, int samples) const;
-  void apply_back(const Wiring::Node& node, const NodeState& state, const S* x, int samples);
+  void apply_back(const Wiring::Node& node, const NodeState& state, const S* x, int samples, S* dx);
   void forward_tile(const S* x, int samples);
   void training_forward_tile(const S* x, int first_sample, int samples, std::size_t nodes);
-  void backward_tile(const S* x, int samples);
+  void backward_tile(const S* x, int samples, S* dx = nullptr);
   const S* prepared_or_own(const S* x, int samples, const S* prepared);
 
   int lanes_;

@@ -40,7 +40,8 @@ Recipe default_recipe(const Stack& stack) {
   Recipe result;
   result.layers.clear();
   for (const LayerSpec& spec : stack) {
-    Recipe own = spec.module->recipe();
+    // check_stack says what is wrong with such a layer.
+    Recipe own = spec.module && spec.module->recipe ? spec.module->recipe() : Recipe();
     result.training = std::move(own.training);
     result.layers.push_back(std::move(own.layers.front()));
   }

@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "base/json.hpp"
+#include "nalm/train.hpp"
 
 namespace nalm {
 namespace {
@@ -123,9 +124,9 @@ constexpr auto fields_of(const Loss&) {
   return std::tuple(field("kind", &Loss::kind), field("limit", &Loss::limit, "", positive,
                                                       [](const Loss& l) { return l.kind == Loss::Kind::Huber; }));
 }
-constexpr auto fields_of(const Noise&) {
-  return std::tuple(field("lo", &Noise::lo), quiet(field("batch_adaptive", &Noise::batch_adaptive)),
-                    field("hi", &Noise::hi, "", any, [](const Noise& n) { return !n.batch_adaptive; }));
+constexpr auto fields_of(const InputNoise&) {
+  return std::tuple(field("lo", &InputNoise::lo), quiet(field("batch_adaptive", &InputNoise::batch_adaptive)),
+                    field("hi", &InputNoise::hi, "", any, [](const InputNoise& n) { return !n.batch_adaptive; }));
 }
 constexpr auto fields_of(const Restarts&) {
   // Validation errors are renewed every 1000 iterations.
@@ -170,7 +171,7 @@ constexpr auto fields_of(const TrainingRecipe&) {
 
 // What no single field shows: the field, and what is wrong with it.
 using Wrong = std::pair<std::string, std::string>;
-Wrong wrong_in(const Noise& noise) {
+Wrong wrong_in(const InputNoise& noise) {
   return noise.batch_adaptive || noise.lo <= noise.hi ? Wrong{} : Wrong{"lo", "must not be above noise.hi"};
 }
 
@@ -309,7 +310,9 @@ class Reader {
   }
 
   template <class Number>
-  bool check(Number value, const std::string& path, const Limits& limits) {
+  bool check(Number value, const std::string& path, Limits limits) {
+    // Nobody asks for nothing in a change, but a whole recipe may learn nothing: --learning-rate 0.
+    if (whole_ && limits.least == 0) limits.above = false;
     if (limits.allow(static_cast<double>(value))) return true;
     say(path, "must be " + limits.in_words(std::is_integral_v<Number>));
     return false;
@@ -412,6 +415,42 @@ Result<Recipe> recipe_from_json(std::string_view text) {
   reader.read(*value, recipe);
   if (!reader.problem.empty()) return wrong(reader.problem + ".");
   return recipe;
+}
+
+Status check_recipe(const Recipe& recipe, const Stack& stack) {
+  const TrainingRecipe& training = recipe.training;
+  if (training.batch < 1) return Error{fmt::format("a batch needs at least 1 row, not {}.", training.batch)};
+  if (recipe.layers.size() != stack.size()) {
+    return Error{
+        fmt::format("the recipe is for {} layers, but the stack has {}; default_training() makes one that fits.",
+                    recipe.layers.size(), stack.size())};
+  }
+  // What is written is what can be read: numbers within their limits, none of them NaN.
+  Recipe copy;
+  Reader reader(true);
+  reader.read(json(written(recipe)), copy);
+  if (!reader.problem.empty()) return Error{fmt::format("the recipe cannot be used: {}.", reader.problem)};
+  const auto has = [](const LayerSpec& spec, std::string_view name) {
+    return std::ranges::any_of(spec.module->parameters, [&](const ParameterInfo& p) { return p.name == name; });
+  };
+  for (std::size_t k = 0; k < stack.size(); ++k) {
+    std::vector<std::string_view> names;
+    for (const Regulariser& r : recipe.layers[k].regularisers)
+      if (!r.parameter.empty()) names.push_back(r.parameter);
+    for (const StartChange& change : recipe.layers[k].starts) names.push_back(change.parameter);
+    for (const std::string_view name : names) {
+      if (!has(stack[k], name)) {
+        return Error{fmt::format("the recipe names a parameter \"{}\" in layer {}, but {} has none of that name.", name,
+                                 k + 1, stack[k].module->name)};
+      }
+    }
+  }
+  if (training.phases &&
+      std::ranges::none_of(stack, [&](const LayerSpec& spec) { return has(spec, training.phases->parameter); })) {
+    return Error{
+        fmt::format("the recipe's phases name a parameter \"{}\", which no layer has.", training.phases->parameter)};
+  }
+  return Done{};
 }
 
 Result<Recipe> change_recipe(const Recipe& recipe, std::string_view changes) {

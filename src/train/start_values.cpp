@@ -45,37 +45,37 @@ std::vector<double> start_values(const ModuleInfo& module, const LayerShape& sha
     if (!is_present(parameter, shape)) continue;
     std::vector<double> tensor(static_cast<std::size_t>(size_of(module, parameter.axes, shape)));
     const auto symmetric = [&](double r) { stream.uniform(tensor, -r, r); };
-    Start start = parameter.start;
+    modules::Start start = parameter.start;
     double factor = 1;
     for (const StartChange& change : changes) {
       if (change.parameter != parameter.name) continue;
-      if (change.kind == StartChange::Kind::Uniform) start = Start::uniform(change.lo, change.hi);
-      if (change.kind == StartChange::Kind::Normal) start = Start::normal(change.lo, change.hi);
+      if (change.kind == StartChange::Kind::Uniform) start = modules::Start::uniform(change.lo, change.hi);
+      if (change.kind == StartChange::Kind::Normal) start = modules::Start::normal(change.lo, change.hi);
       if (change.kind == StartChange::Kind::Scaled) factor = change.lo;
     }
     switch (start.kind) {
-      case Start::Kind::Constant:
+      case modules::Start::Kind::Constant:
         std::fill(tensor.begin(), tensor.end(), start.a);
         break;
-      case Start::Kind::Uniform:
+      case modules::Start::Kind::Uniform:
         stream.uniform(tensor, start.a, start.b);
         break;
-      case Start::Kind::Normal:
+      case modules::Start::Kind::Normal:
         stream.normal(tensor, start.a, start.b);
         break;
-      case Start::Kind::XavierUniform:
+      case modules::Start::Kind::XavierUniform:
         symmetric(std::sqrt(6.0 / fan));
         break;
-      case Start::Kind::XavierNormal: {
+      case modules::Start::Kind::XavierNormal: {
         const std::vector<int> dims = dimensions(module, parameter, shape);
         const int rows_and_columns = dims.back() + (dims.size() > 1 ? dims[dims.size() - 2] : 1);
         stream.normal(tensor, 0, std::sqrt(2.0 / rows_and_columns));
         break;
       }
-      case Start::Kind::Nau:
+      case modules::Start::Kind::Nau:
         symmetric(std::min(0.5, std::sqrt(6.0 / fan)));
         break;
-      case Start::Kind::Orthogonal: {
+      case modules::Start::Kind::Orthogonal: {
         const std::vector<int> dims = dimensions(module, parameter, shape);
         const std::size_t columns = dims.size() > 1 ? static_cast<std::size_t>(dims.back()) : 1;
         stream.normal(tensor, 0, 1);
@@ -83,7 +83,7 @@ std::vector<double> start_values(const ModuleInfo& module, const LayerShape& sha
         for (double& value : tensor) value = static_cast<double>(static_cast<float>(value));  // as all start values are
         break;
       }
-      case Start::Kind::Nac:
+      case modules::Start::Kind::Nac:
         symmetric(nac_range(fan));
         break;
     }

@@ -55,7 +55,7 @@ TEST(EveryModule, BackwardAgreesWithDifferences) {
     settings.cases = 30;
     for (std::uint64_t seed : {1u, 2u}) {
       settings.seed = seed;
-      const ModuleCheck result = check_gradients(*module, settings);
+      const ModuleCheck result = *check_gradients(*module, settings);
       EXPECT_TRUE(result.passed) << module->name << " seed " << seed;
       for (const CheckedGradient& g : result.gradients) {
         EXPECT_LE(g.worst_error, 1e-6) << module->name << " " << g.name << " seed " << seed << ": " << g.worst_place;
@@ -138,7 +138,7 @@ TEST(EveryModule, TheLiteralFormulaIsTheModel) {
     for (const bool discrete : {false, true}) {
       const Model model = test::model_of(discrete ? test::discrete_layer(c, random) : test::random_layer(c, random));
       const std::vector<double> rows = test::random_rows(*c.module, c.shape.inputs, 4, random);
-      expect_formula_is_model(model, literal_formula(model, {}), rows, 1e-12, test::name_of(c));
+      expect_formula_is_model(model, *literal_formula(model, {}), rows, 1e-12, test::name_of(c));
     }
   }
 }
@@ -148,11 +148,67 @@ TEST(EveryModule, TheIdealFormulaOfDiscreteWeightsIsTheModelUpToItsEpsilon) {
   for (const ShapeCase& c : test::all_shapes()) {
     const Model model = test::model_of(test::discrete_layer(c, random));
     const std::vector<double> rows = test::random_rows(*c.module, c.shape.inputs, 4, random);
-    const Formula formula = ideal_formula(model, {});
+    const Formula formula = *ideal_formula(model, {});
     // A softmax over tied inputs is the only weight that discrete_layer cannot make discrete.
     EXPECT_TRUE(formula.discrete) << test::name_of(c) << ": " << (formula.notes.empty() ? "" : formula.notes[0]);
     // Epsilons of 1e-7 beside magnitudes of about 1, once per input.
     expect_formula_is_model(model, formula, rows, 1e-6 * c.shape.inputs, test::name_of(c));
+  }
+}
+
+// As a training leaves them: near where they should end, and far out but not as far as can be.
+Layer as_trained(Layer layer, Xoshiro& random) {
+  std::size_t k = 0;
+  for (const ParameterInfo& info : layer.module->parameters) {
+    if (!is_present(info, layer.shape)) continue;
+    for (int n = size_of(*layer.module, info.axes, layer.shape); n > 0; --n, ++k) {
+      double& p = layer.parameters[k];
+      if (info.end == End::Anywhere) continue;
+      p = (std::fabs(p) == 1000 ? p * random.between(0.03, 0.04) : p + random.between(-4e-4, 4e-4));
+      if (info.clamp) p = std::clamp(p, info.clamp->lo, info.clamp->hi);
+    }
+  }
+  return layer;
+}
+
+TEST(EveryModule, RoundedIsWhatTheFormulaSays) {
+  Xoshiro random(21);
+  for (const ShapeCase& c : test::all_shapes()) {
+    const Layer exact = test::discrete_layer(c, random);
+    const Model trained = test::model_of(as_trained(exact, random));
+    const Result<Model> model = rounded(trained);
+    ASSERT_TRUE(model.ok()) << test::name_of(c) << ": " << model.error().message;
+    // Gates that depend on the input stand in the formula with the numbers that they have.
+    for (std::size_t k = 0; k < exact.parameters.size(); ++k) {
+      const double p = model->layers[0].parameters[k];
+      EXPECT_TRUE(p == exact.parameters[k] || p == trained.layers[0].parameters[k]) << test::name_of(c);
+    }
+    const std::vector<double> rows = test::random_rows(*c.module, c.shape.inputs, 4, random);
+    expect_formula_is_model(*model, *ideal_formula(trained, {}), rows, 1e-6 * c.shape.inputs, test::name_of(c));
+  }
+}
+
+TEST(EveryModule, GradientsOfInputsAreDifferences) {
+  Xoshiro random(22);
+  for (const ModuleInfo* module : all_modules()) {
+    const ShapeCase c{module, default_shape(*module, 3, 2)};
+    const Model model = test::model_of(test::random_layer(c, random));
+    std::vector<double> rows = test::random_rows(*module, 3, 5, random), targets(10, 0.5);
+    const auto gradient = gradients(model, rows, targets, Precision::Double);
+    ASSERT_TRUE(gradient.ok());
+    ASSERT_EQ(gradient->inputs.size(), rows.size());
+    // NaN where the differences are, too; modules that train in another form have gradients of that one.
+    if (!module->training_form.empty()) continue;
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const double step = 1e-6, x = rows[k];
+      rows[k] = x + step;
+      const double above = gradients(model, rows, targets, Precision::Double)->mse;
+      rows[k] = x - step;
+      const double below = gradients(model, rows, targets, Precision::Double)->mse;
+      rows[k] = x;
+      const double difference = (above - below) / (2 * step);
+      EXPECT_NEAR(gradient->inputs[k], difference, 1e-5 * (1 + std::fabs(difference))) << module->name << " " << k;
+    }
   }
 }
 
@@ -163,7 +219,7 @@ TEST(EveryModule, SaysSoWhenWeightsAreNotDiscrete) {
     const ShapeCase c{module, default_shape(*module, 3, 2)};
     Layer layer = test::random_layer(c, random);
     for (double& p : layer.parameters) p = random.between(0.2, 0.4);
-    const Formula formula = ideal_formula(test::model_of(layer), {});
+    const Formula formula = *ideal_formula(test::model_of(layer), {});
     EXPECT_FALSE(formula.discrete) << module->name;
     EXPECT_FALSE(formula.notes.empty()) << module->name;
   }

@@ -1,10 +1,10 @@
 // A run gives the same bits whatever runs beside it: on any number of threads, and when a task was cut and resumed.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <map>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -75,16 +75,16 @@ TEST_F(TrainNetworks, ACutTaskIsCompletedWithTheSameBits) {
   const std::string folder = (temporary.path() / "results").string();
   // The first writer gives up after three runs, as after Ctrl-C.
   const auto work = [&](Store& store, std::size_t most) {
-    std::atomic<bool> stop = false;
+    std::stop_source stop;
     std::size_t stored = 0;
     ExecutorSettings settings;
     settings.threads = 2;
-    settings.stop = &stop;
+    settings.stop = stop.get_token();
     settings.finished = [&](const FinishedRuns& finished) -> Status {
       FinishedRuns some;
       for (const FinishedRun& run : finished.runs)
         if (stored < most) some.runs.push_back(run), ++stored;
-      stop = stored == most;
+      if (stored == most) stop.request_stop();
       return store.add(some, 0);
     };
     const Status done = train_networks(store.cells(), *store.missing(), settings);

@@ -1,8 +1,8 @@
 // Fits from end to end that are quick enough for the sanitizers, which do not get the others (fit_test.cpp).
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cmath>
+#include <stop_token>
 
 #include "fit/cases.hpp"
 #include "nalm/fit.hpp"
@@ -34,9 +34,10 @@ TEST(QuickFit, EveryRungIsEntered) {
 TEST(QuickFit, AStopThatComesAtOnceLeavesNothingBroken) {
   const Table table =
       table_of({{"a", 1, 5}, {"b", 1, 5}}, 60, 3, [](const double* x, Xoshiro&) { return std::sin(x[0] * x[1]); });
-  const std::atomic<bool> stop = true;
+  std::stop_source stop;
+  stop.request_stop();
   FitWatch watch;
-  watch.stop = &stop;
+  watch.stop = stop.get_token();
   const Result<Fit> fit = nalm::fit(table, {.target = "y"}, watch);
   ASSERT_TRUE(fit);
   EXPECT_TRUE(fit->cut);

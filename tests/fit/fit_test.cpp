@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -238,8 +238,9 @@ TEST(Fit, AnotherSeedTestsOnOtherRows) {
 // ---- what the caller asks for --------------------------------------------------------------------------------------
 
 TEST(Fit, StopsWhenItIsTold) {
-  const std::atomic<bool> stop = true;
-  const Result<Fit> result = fit(noisy_hypotenuse(), {.target = "y"}, {{}, &stop});
+  std::stop_source stop;
+  stop.request_stop();
+  const Result<Fit> result = fit(noisy_hypotenuse(), {.target = "y"}, {{}, stop.get_token()});
   ASSERT_TRUE(result.ok());
   EXPECT_TRUE(result->cut);
   EXPECT_FALSE(result->found);
@@ -248,8 +249,11 @@ TEST(Fit, StopsWhenItIsTold) {
 }
 
 TEST(Fit, StopsInTheMiddleWithTheBestSoFar) {
-  std::atomic<bool> stop = false;
-  const FitWatch watch{[&](const FitProgress& progress) { stop = progress.restarts > 40; }, &stop};
+  std::stop_source stop;
+  const FitWatch watch{[&](const FitProgress& progress) {
+                         if (progress.restarts > 40) stop.request_stop();
+                       },
+                       stop.get_token()};
   const Result<Fit> result = fit(noisy_hypotenuse(), {.target = "y", .threads = 1}, watch);
   ASSERT_TRUE(result.ok());
   EXPECT_TRUE(result->cut);
@@ -266,7 +270,7 @@ TEST(Fit, KeepsToItsTimeLimit) {
 
 TEST(Fit, ReportsProgressThatGrows) {
   std::vector<FitProgress> seen;
-  ASSERT_TRUE(fit(product_table(), {.target = "y"}, {[&](const FitProgress& p) { seen.push_back(p); }, nullptr}).ok());
+  ASSERT_TRUE(fit(product_table(), {.target = "y"}, {[&](const FitProgress& p) { seen.push_back(p); }, {}}).ok());
   ASSERT_FALSE(seen.empty());
   for (std::size_t k = 0; k < seen.size(); ++k) {
     EXPECT_GT(seen[k].share, k > 0 ? seen[k - 1].share : 0) << k;

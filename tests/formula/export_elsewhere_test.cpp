@@ -53,7 +53,7 @@ class Generator {
     }
     const Expression a = tree(depth - 1);
     if (below(6) == 0) return -a;
-    if (below(5) == 0) return Expression::call(function_names()[below(10)], {a});
+    if (below(5) == 0) return *Expression::call(function_names()[below(10)], {a});
     if (below(5) == 0) return pow(a, constants_of_powers()[below(constants_of_powers().size())]);
     const Expression b = tree(depth - 1);
     switch (below(10)) {
@@ -72,7 +72,7 @@ class Generator {
       case 8:
         return pow(a, b);
       default:
-        return Expression::call(function_names()[10 + below(2)], {a, b});
+        return *Expression::call(function_names()[10 + below(2)], {a, b});
     }
   }
 

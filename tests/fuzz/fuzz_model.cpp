@@ -60,9 +60,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(again.ok());
   check_same(*model, *again);
   if (!is_small(*model)) return 0;
-  check_formulas(nalm::literal_formula(*model, model->column_names()), *model);
-  check_formulas(nalm::ideal_formula(*model, model->column_names()), *model);
-  require(!std::isnan(nalm::sparsity_error(*model)));
+  check_formulas(*nalm::literal_formula(*model, model->column_names()), *model);
+  check_formulas(*nalm::ideal_formula(*model, model->column_names()), *model);
+  require(!std::isnan(*nalm::sparsity_error(*model)));
   const std::vector<double> row(static_cast<std::size_t>(model->inputs()), -1.5);
   for (const nalm::Precision precision : {nalm::Precision::Float, nalm::Precision::Double}) {
     const nalm::Result<std::vector<double>> y = nalm::predict(*model, row, precision);

@@ -14,7 +14,7 @@ namespace nalm {
 namespace {
 
 using Values = std::vector<double>;
-using Choice = Dense::Choice;
+using Choice = modules::Dense::Choice;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr Precision precisions[] = {Precision::Double, Precision::Float};
@@ -33,7 +33,7 @@ Values slopes(const Model& model, const Values& x, Precision precision = Precisi
   return gradients(model, x, Values{outputs_of(model, x, precision)[0] - 0.5}, precision)->layers[0];
 }
 
-std::string spelled(const Model& model) { return print(ideal_formula(model, {}).outputs[0]); }
+std::string spelled(const Model& model) { return print(ideal_formula(model, {})->outputs[0]); }
 
 TEST(Dense, ReluCutsBelowZero) {
   for (const Precision precision : precisions) {
@@ -95,8 +95,8 @@ TEST(Dense, SpellsItsNumbersAsTheyAre) {
   EXPECT_EQ(spelled(dense(Choice::relu6, {2, -1, 0.5})), "min(6, max(0, 2*x1 - x2 + 0.5))");
   EXPECT_EQ(spelled(dense(Choice::sigmoid, {0, 0.9996, 0})), "sigmoid(0.9996*x2)");
   EXPECT_EQ(spelled(dense(Choice::tanh, {0.37, 0})), "tanh(0.37*x1)");
-  EXPECT_TRUE(ideal_formula(dense(Choice::tanh, {0.37, 0}), {}).discrete);
-  EXPECT_EQ(sparsity_error(dense(Choice::relu, {0.37, -8.1, 0.2})), 0);
+  EXPECT_TRUE(ideal_formula(dense(Choice::tanh, {0.37, 0}), {})->discrete);
+  EXPECT_EQ(*sparsity_error(dense(Choice::relu, {0.37, -8.1, 0.2})), 0);
 }
 
 TEST(Dense, ReluIsStandardAndOthersAreNamed) {
@@ -105,7 +105,8 @@ TEST(Dense, ReluIsStandardAndOthersAreNamed) {
       "Dense:1(activation=tanh)",
       2);
   ASSERT_TRUE(stack.ok()) << stack.error().message;
-  for (std::size_t k = 0; k < 4; ++k) EXPECT_EQ((*stack)[k].shape.options[Dense::activation], static_cast<double>(k));
+  for (std::size_t k = 0; k < 4; ++k)
+    EXPECT_EQ((*stack)[k].shape.options[modules::Dense::activation], static_cast<double>(k));
   EXPECT_FALSE(parse_stack("Dense:1(activation=linear)", 2).ok());
 }
 

@@ -74,11 +74,11 @@ TEST(GNalu, SaturatesLaterThanNalu) {
 }
 
 TEST(GNalu, SparsityErrorIsThatOfTheGoldenWeight) {
-  EXPECT_NEAR(sparsity_error(model_of("G-NALU", {1}, {0}, {0.5})), golden_tanh(1) * 0.5, 1e-15);
+  EXPECT_NEAR(*sparsity_error(model_of("G-NALU", {1}, {0}, {0.5})), golden_tanh(1) * 0.5, 1e-15);
 }
 
 TEST(GNalu, SpellsTheSameOperationsAsNalu) {
-  const Formula formula = ideal_formula(model_of("GNALU", {90, -90}, {90, 90}, {0, 0}), {});
+  const Formula formula = *ideal_formula(model_of("GNALU", {90, -90}, {90, 90}, {0, 0}), {});
   EXPECT_EQ(print(formula.outputs[0]), "0.5*(x1 - x2) + 0.5*(abs(x1)/abs(x2))");
 }
 

@@ -73,18 +73,18 @@ TEST(Gated, WeightsOfTheSumStayWithinOne) {
 }
 
 TEST(Gated, SparsityErrorLooksAtBothWeightsAndNotAtTheGate) {
-  EXPECT_EQ(sparsity_error(gated({1, -1}, {0, 1}, {0.4, 0.4})), 0);
-  EXPECT_EQ(sparsity_error(gated({0.75, -1}, {0, 0.5}, {0, 0})), (0.25 + 0.5) / 2);
+  EXPECT_EQ(*sparsity_error(gated({1, -1}, {0, 1}, {0.4, 0.4})), 0);
+  EXPECT_EQ(*sparsity_error(gated({0.75, -1}, {0, 0.5}, {0, 0})), (0.25 + 0.5) / 2);
 }
 
 TEST(Gated, SpellsAGateThatDependsOnTheInput) {
-  const Formula formula = ideal_formula(gated({1, -1}, {1, 1}, {0.5, -2}), {});
+  const Formula formula = *ideal_formula(gated({1, -1}, {1, 1}, {0.5, -2}), {});
   EXPECT_EQ(print(formula.outputs[0]), "sigmoid(0.5*x1 - 2*x2)*(x1 - x2) + (1 - sigmoid(0.5*x1 - 2*x2))*(x1*x2)");
   EXPECT_TRUE(formula.discrete);
 }
 
 TEST(Gated, SaysWhatIsNotDiscrete) {
-  const std::vector<std::string> notes = ideal_formula(gated({0.5}, {0.25}, {1}), {}).notes;
+  const std::vector<std::string> notes = ideal_formula(gated({0.5}, {0.25}, {1}), {})->notes;
   EXPECT_EQ(notes,
             (std::vector<std::string>{"W_nmu = 0.25 is not a discrete value", "W_nau = 0.5 is not a discrete value"}));
 }
@@ -107,7 +107,7 @@ TEST(Gated, IsMadeOfNauAndNmu) {
   EXPECT_EQ(module.parameters[1].start.b, 0.75);
   EXPECT_EQ(module.parameters[1].clamp->lo, 0);
   EXPECT_EQ(module.parameters[1].clamp->hi, 1);
-  EXPECT_EQ(module.parameters[2].start.kind, Start::Kind::XavierUniform);
+  EXPECT_EQ(module.parameters[2].start.kind, modules::Start::Kind::XavierUniform);
   EXPECT_EQ(module.operations.size(), 3u);
   const Recipe r = module.recipe();
   ASSERT_EQ(r.layers[0].regularisers.size(), 2u);

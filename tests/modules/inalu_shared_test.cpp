@@ -69,19 +69,19 @@ TEST(INaluShared, CapStopsTheGradientOfTheProduct) {
 }
 
 TEST(INaluShared, SparsityErrorIsThatOfTheOneW) {
-  EXPECT_NEAR(sparsity_error(shared({0.3, one}, {0, one}, {0})), weight(0.3, 0), 1e-15);
-  EXPECT_EQ(sparsity_error(shared({one, -one}, {one, one}, {0})), 0);
+  EXPECT_NEAR(*sparsity_error(shared({0.3, one}, {0, one}, {0})), weight(0.3, 0), 1e-15);
+  EXPECT_EQ(*sparsity_error(shared({one, -one}, {one, one}, {0})), 0);
 }
 
 TEST(INaluShared, SpellsSumOrSignedProduct) {
-  const auto spelled = [](const Model& model) { return print(ideal_formula(model, {}).outputs[0]); };
+  const auto spelled = [](const Model& model) { return print(ideal_formula(model, {})->outputs[0]); };
   EXPECT_EQ(spelled(shared({one, -one}, {one, one}, {one})), "x1 - x2");
   EXPECT_EQ(spelled(shared({one, -one}, {one, one}, {-one})), "x1/x2");
   EXPECT_EQ(spelled(shared({one, 0}, {one, one}, {-one})), "x1");
 }
 
 TEST(INaluShared, SaysWhatIsNotDiscrete) {
-  EXPECT_EQ(ideal_formula(shared({one}, {0}, {0}), {}).notes,
+  EXPECT_EQ(ideal_formula(shared({one}, {0}, {0}), {})->notes,
             (std::vector<std::string>{"gate = 0.5 is not a discrete value", "W = 0.5 is not a discrete value"}));
 }
 
@@ -90,7 +90,7 @@ TEST(INaluShared, StartsAndTrainsAsTheINalu) {
   ASSERT_EQ(module.parameters.size(), 3u);
   const std::size_t same_as[] = {0, 1, 4};
   for (std::size_t k = 0; k < 3; ++k) {
-    const Start &start = module.parameters[k].start, &wanted = separate.parameters[same_as[k]].start;
+    const modules::Start &start = module.parameters[k].start, &wanted = separate.parameters[same_as[k]].start;
     EXPECT_EQ(start.kind, wanted.kind);
     EXPECT_EQ(start.a, wanted.a);
     EXPECT_EQ(start.b, wanted.b);

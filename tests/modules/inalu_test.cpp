@@ -121,20 +121,20 @@ TEST(INalu, GateGradientIsTheDifferenceOfThePaths) {
 
 TEST(INalu, SparsityErrorIsTheMeanOfTwoMaximaWithoutTheGate) {
   const double A = weight(0.3, 0), M = weight(1, 0);
-  EXPECT_NEAR(sparsity_error(inalu({{0.3, one}, {0, one}, {one, 1}, {one, 0}, {0}})), (A + M) / 2, 1e-15);
-  EXPECT_EQ(sparsity_error(inalu({{one}, {one}, {-one}, {one}, {0}})), 0);
+  EXPECT_NEAR(*sparsity_error(inalu({{0.3, one}, {0, one}, {one, 1}, {one, 0}, {0}})), (A + M) / 2, 1e-15);
+  EXPECT_EQ(*sparsity_error(inalu({{one}, {one}, {-one}, {one}, {0}})), 0);
 }
 
 TEST(INalu, SpellsSumOrSignedProduct) {
-  const auto spelled = [](const Model& model) { return print(ideal_formula(model, {}).outputs[0]); };
+  const auto spelled = [](const Model& model) { return print(ideal_formula(model, {})->outputs[0]); };
   EXPECT_EQ(spelled(inalu({{one, -one}, {one, one}, {0.3, 0.4}, {0, 0}, {one}})), "x1 - x2");
   EXPECT_EQ(spelled(product({one, -one}, {one, one})), "x1/x2");
   EXPECT_EQ(spelled(product({one, 0}, {one, one})), "x1");
 }
 
 TEST(INalu, PathBehindAClosedGateNeedsNoDiscreteWeights) {
-  EXPECT_TRUE(ideal_formula(inalu({{one}, {one}, {0.3}, {0}, {one}}), {}).discrete);
-  const Formula open = ideal_formula(inalu({{one}, {one}, {one}, {one}, {0}}), {});
+  EXPECT_TRUE(ideal_formula(inalu({{one}, {one}, {0.3}, {0}, {one}}), {})->discrete);
+  const Formula open = *ideal_formula(inalu({{one}, {one}, {one}, {one}, {0}}), {});
   EXPECT_EQ(print(open.outputs[0]), "0.5*x1 + 0.5*x1");
   EXPECT_EQ(open.notes, std::vector<std::string>{"gate = 0.5 is not a discrete value"});
 }

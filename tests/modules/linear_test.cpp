@@ -28,10 +28,10 @@ Values outputs_of(const Model& model, const Values& x, Precision precision = Pre
 // W alone.
 Model without_bias(const Values& W, int outputs = 1) {
   const int inputs = static_cast<int>(W.size()) / outputs;
-  return {{{*find_module("Linear"), {inputs, outputs, {Linear::without_bias}}, W}}, {}};
+  return {{{*find_module("Linear"), {inputs, outputs, {modules::Linear::without_bias}}, W}}, {}};
 }
 
-std::string spelled(const Values& W) { return print(ideal_formula(linear(W), {}).outputs[0]); }
+std::string spelled(const Values& W) { return print(ideal_formula(linear(W), {})->outputs[0]); }
 
 TEST(Linear, SumsWeightedInputsAndAConstant) {
   for (const Precision precision : {Precision::Double, Precision::Float}) {
@@ -68,10 +68,10 @@ TEST(Linear, SpellsItsNumbersAsTheyAre) {
 }
 
 TEST(Linear, AnyNumberIsAsGoodAsAnother) {
-  const Formula formula = ideal_formula(linear({0.37, -8.1, 0.2}), {});
+  const Formula formula = *ideal_formula(linear({0.37, -8.1, 0.2}), {});
   EXPECT_TRUE(formula.discrete);
   EXPECT_TRUE(formula.notes.empty());
-  EXPECT_EQ(sparsity_error(linear({0.37, -8.1, 0.2})), 0);
+  EXPECT_EQ(*sparsity_error(linear({0.37, -8.1, 0.2})), 0);
 }
 
 TEST(Linear, UnusualInputsAreAsDescribed) {
@@ -89,14 +89,14 @@ TEST(Linear, CanBeABareMatrix) {
     EXPECT_EQ(gradients(without_bias({2, -1}), Values{3, 4}, Values{1.5}, precision)->layers[0], (Values{3, 4}));
     EXPECT_EQ(gradients(without_bias({2}), Values{3}, Values{5.5}, precision)->layers[0], Values{3});
   }
-  EXPECT_EQ(print(ideal_formula(without_bias({2, -1}), {}).outputs[0]), "2*x1 - x2");
-  EXPECT_EQ(print(literal_formula(without_bias({2, -1}), {}).outputs[0]), "2*x1 - x2");
+  EXPECT_EQ(print(ideal_formula(without_bias({2, -1}), {})->outputs[0]), "2*x1 - x2");
+  EXPECT_EQ(print(literal_formula(without_bias({2, -1}), {})->outputs[0]), "2*x1 - x2");
 }
 
 TEST(Linear, HasItsConstantTermUnlessToldOtherwise) {
   const Result<Stack> standard = parse_stack("Linear:2", 3), bare = parse_stack("Linear:2(bias=no)", 3);
   ASSERT_TRUE(standard.ok() && bare.ok());
-  EXPECT_EQ(standard->front().shape.options[Linear::bias], Linear::with_bias);
+  EXPECT_EQ(standard->front().shape.options[modules::Linear::bias], modules::Linear::with_bias);
   EXPECT_EQ(parameter_count(*standard->front().module, standard->front().shape), 8);
   EXPECT_EQ(parameter_count(*bare->front().module, bare->front().shape), 6);
   EXPECT_EQ(print(*bare), "Linear:2(bias=no)");
@@ -105,8 +105,8 @@ TEST(Linear, HasItsConstantTermUnlessToldOtherwise) {
 TEST(Linear, WeightsStartAsThoseOfGlorotAndConstantsAtZero) {
   const ModuleInfo& module = **find_module("Linear");
   ASSERT_EQ(module.parameters.size(), 2u);
-  EXPECT_EQ(module.parameters[0].start.kind, Start::Kind::XavierUniform);
-  EXPECT_EQ(module.parameters[1].start.kind, Start::Kind::Constant);
+  EXPECT_EQ(module.parameters[0].start.kind, modules::Start::Kind::XavierUniform);
+  EXPECT_EQ(module.parameters[1].start.kind, modules::Start::Kind::Constant);
   EXPECT_EQ(module.parameters[1].start.a, 0);
   for (const ParameterInfo& p : module.parameters) EXPECT_FALSE(p.clamp) << p.name;
 }

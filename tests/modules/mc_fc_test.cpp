@@ -51,7 +51,7 @@ Values slopes(const Model& model, const Values& x) {
   return gradients(model, x, Values{outputs_of(model, x)[0] - 0.5}, Precision::Double)->layers[0];
 }
 
-std::string spelled(const Model& model) { return print(ideal_formula(model, {}).outputs[0]); }
+std::string spelled(const Model& model) { return print(ideal_formula(model, {})->outputs[0]); }
 
 double squash(double z) { return 1 / (1 + std::exp(-z)); }
 
@@ -138,11 +138,11 @@ TEST(McFc, SignFactorOfZeroStillMovesItsShare) {
 
 TEST(McFc, SparsityErrorIsTheMeanOverSharesGatesAndSignGates) {
   const Parameters p = {{0, ln3}, {0, open}, {0, 0}, {0.3, 0.3}, {0.125}};
-  EXPECT_NEAR(sparsity_error(of_module("MC-FC", p)), (0.25 + 0.5) / 2, 1e-15);
-  EXPECT_NEAR(sparsity_error(of_module("MulMC-FC", p)), (0.25 + 0.5) / 2, 1e-15);
-  EXPECT_NEAR(sparsity_error(of_module("MulMC-FC-iNALU", p)), (0.25 + 0.5) / 2, 1e-15);
-  EXPECT_NEAR(sparsity_error(of_module("MulMC-FC-RealNPU", p)), (0.25 + 0.5 + 0.125) / 3, 1e-15);
-  for (const std::string& name : products) EXPECT_EQ(sparsity_error(whole(name, 2)), 0) << name;
+  EXPECT_NEAR(*sparsity_error(of_module("MC-FC", p)), (0.25 + 0.5) / 2, 1e-15);
+  EXPECT_NEAR(*sparsity_error(of_module("MulMC-FC", p)), (0.25 + 0.5) / 2, 1e-15);
+  EXPECT_NEAR(*sparsity_error(of_module("MulMC-FC-iNALU", p)), (0.25 + 0.5) / 2, 1e-15);
+  EXPECT_NEAR(*sparsity_error(of_module("MulMC-FC-RealNPU", p)), (0.25 + 0.5 + 0.125) / 3, 1e-15);
+  for (const std::string& name : products) EXPECT_EQ(*sparsity_error(whole(name, 2)), 0) << name;
 }
 
 TEST(McFc, SpellsTheSumOrTheProductOfAll) {
@@ -150,7 +150,7 @@ TEST(McFc, SpellsTheSumOrTheProductOfAll) {
   EXPECT_EQ(spelled(of_module("MC-FC", {{0, 0}, {-open}, {0}, {}, {}})), "0");
   for (const std::string& name : products) {
     EXPECT_EQ(spelled(whole(name, 2)), "x1*x2") << name;
-    const Formula two = ideal_formula(
+    const Formula two = *ideal_formula(
         of_module(name, {{open, -open, -open, open}, {open, open}, {0, 0}, {0.0004, 0}, {1, 1}}), {"a", "my b"});
     EXPECT_EQ(print(two.outputs[0]), "a") << name;
     EXPECT_EQ(print(two.outputs[1]), "\"my b\"") << name;
@@ -161,12 +161,12 @@ TEST(McFc, SpellsTheSumOrTheProductOfAll) {
 }
 
 TEST(McFc, SaysWhatIsNotDiscrete) {
-  const Formula half = ideal_formula(of_module("MC-FC", {{0, 0}, {0}, {0}, {}, {}}), {});
+  const Formula half = *ideal_formula(of_module("MC-FC", {{0, 0}, {0}, {0}, {}, {}}), {});
   EXPECT_EQ(print(half.outputs[0]), "0.5*(x1 + x2)");
   EXPECT_EQ(half.notes, std::vector<std::string>{"gate = 0.5 is not a discrete value"});
   const Parameters p = {{0, ln3, -ln3, 0}, {0, 0}, {0, 0}, {0.5, -0.25}, {0.75, 0.25}};
   for (const std::string& name : products) {
-    const Formula formula = ideal_formula(of_module(name, p), {});
+    const Formula formula = *ideal_formula(of_module(name, p), {});
     EXPECT_FALSE(formula.discrete) << name;
     const std::vector<std::string> first = {"gate = 0.5 is not a discrete value", "alpha = 0.5 is not a discrete value",
                                             "J = 0.25 is not a discrete value"};
@@ -241,9 +241,9 @@ TEST(McFc, RecipesPushSharesAndGatesOutwardsAndLeaveAlphaAlone) {
 TEST(McFc, SharesAndGatesStartOrthogonalAndOnlyTheSignGateIsClamped) {
   const std::span<const ParameterInfo> parameters = (*find_module("MulMC-FC-RealNPU"))->parameters;
   ASSERT_EQ(parameters.size(), 5u);
-  EXPECT_EQ(parameters[0].start.kind, Start::Kind::Orthogonal);
-  EXPECT_EQ(parameters[1].start.kind, Start::Kind::Orthogonal);
-  for (std::size_t k = 2; k < 5; ++k) EXPECT_EQ(parameters[k].start.kind, Start::Kind::Constant) << k;
+  EXPECT_EQ(parameters[0].start.kind, modules::Start::Kind::Orthogonal);
+  EXPECT_EQ(parameters[1].start.kind, modules::Start::Kind::Orthogonal);
+  for (std::size_t k = 2; k < 5; ++k) EXPECT_EQ(parameters[k].start.kind, modules::Start::Kind::Constant) << k;
   EXPECT_EQ((Values{parameters[2].start.a, parameters[3].start.a, parameters[4].start.a}), (Values{0, 0, 0.5}));
   ASSERT_TRUE(parameters[4].clamp);
   EXPECT_EQ((Values{parameters[4].clamp->lo, parameters[4].clamp->hi}), (Values{0, 1}));

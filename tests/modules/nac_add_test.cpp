@@ -74,20 +74,20 @@ TEST(NacAdd, FloatTanhRoundsToOneExactlyWhereItShould) {
 }
 
 TEST(NacAdd, SparsityErrorIsThatOfTheProductOfTheSquashings) {
-  EXPECT_DOUBLE_EQ(sparsity_error(nac_add({one, -1}, {one, 0})), weight(1, 0));
-  EXPECT_DOUBLE_EQ(sparsity_error(nac_add({one, one}, {one, 1})), 1 - weight(one, 1));
-  EXPECT_EQ(sparsity_error(nac_add({one, -one, 0}, {one, one, 3})), 0);
+  EXPECT_DOUBLE_EQ(*sparsity_error(nac_add({one, -1}, {one, 0})), weight(1, 0));
+  EXPECT_DOUBLE_EQ(*sparsity_error(nac_add({one, one}, {one, 1})), 1 - weight(one, 1));
+  EXPECT_EQ(*sparsity_error(nac_add({one, -one, 0}, {one, one, 3})), 0);
 }
 
 TEST(NacAdd, SpellsSumsAndDifferences) {
-  const Formula formula = ideal_formula(nac_add({one, -one, one}, {one, one, -one}), {});
+  const Formula formula = *ideal_formula(nac_add({one, -one, one}, {one, one, -one}), {});
   EXPECT_EQ(print(formula.outputs[0]), "x1 - x2");
   EXPECT_TRUE(formula.discrete);
   EXPECT_TRUE(formula.notes.empty());
 }
 
 TEST(NacAdd, SaysThatHalfAWeightIsNotDiscrete) {
-  const Formula formula = ideal_formula(nac_add({one}, {0}), {"unit price"});
+  const Formula formula = *ideal_formula(nac_add({one}, {0}), {"unit price"});
   EXPECT_EQ(print(formula.outputs[0]), "0.5*\"unit price\"");
   EXPECT_FALSE(formula.discrete);
   EXPECT_EQ(formula.notes, std::vector<std::string>{"W = 0.5 is not a discrete value"});

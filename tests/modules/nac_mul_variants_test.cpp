@@ -31,7 +31,7 @@ Values slopes(const Model& model, const Values& x) {
   return gradients(model, x, Values{outputs_of(model, x)[0] - 0.5}, Precision::Double)->layers[0];
 }
 
-std::string spelled(const Model& model) { return print(ideal_formula(model, {}).outputs[0]); }
+std::string spelled(const Model& model) { return print(ideal_formula(model, {})->outputs[0]); }
 
 double squash(double z) { return 1 / (1 + std::exp(-z)); }
 
@@ -67,10 +67,10 @@ TEST(NacMulVariants, GradientPassesAtTheBoundsOfTheClamp) {
 }
 
 TEST(NacMulVariants, SparsityErrorIsThatOfW) {
-  EXPECT_EQ(sparsity_error(clamped({1, 0, 1})), 0);
-  EXPECT_EQ(sparsity_error(clamped({1, 0.75, 0.125})), 0.25);
-  EXPECT_EQ(sparsity_error(squashed({one, zero})), 0);
-  EXPECT_NEAR(sparsity_error(squashed({one, -1})), squash(-1), 1e-15);
+  EXPECT_EQ(*sparsity_error(clamped({1, 0, 1})), 0);
+  EXPECT_EQ(*sparsity_error(clamped({1, 0.75, 0.125})), 0.25);
+  EXPECT_EQ(*sparsity_error(squashed({one, zero})), 0);
+  EXPECT_NEAR(*sparsity_error(squashed({one, -1})), squash(-1), 1e-15);
 }
 
 TEST(NacMulVariants, SpellProductsOfMagnitudes) {
@@ -78,7 +78,7 @@ TEST(NacMulVariants, SpellProductsOfMagnitudes) {
   EXPECT_EQ(spelled(clamped({0.0004, 0.9996})), "abs(x2)");
   EXPECT_EQ(spelled(squashed({one, zero, one})), "abs(x1)*abs(x3)");
   EXPECT_EQ(spelled(squashed({zero})), "1");
-  const Formula half = ideal_formula(squashed({0}), {});
+  const Formula half = *ideal_formula(squashed({0}), {});
   EXPECT_EQ(print(half.outputs[0]), "abs(x1)^0.5");
   EXPECT_EQ(half.notes, std::vector<std::string>{"W = 0.5 is not a discrete value"});
 }
@@ -102,11 +102,11 @@ TEST(NacMulVariants, HaveOtherNames) {
 
 TEST(NacMulVariants, OneTrainsAsTheNacMulAndOneAsTheNmu) {
   const ModuleInfo &sigmoid = **find_module("NAC*sigmoid"), &nmu = **find_module("NAC*NMU");
-  EXPECT_EQ(sigmoid.parameters[0].start.kind, Start::Kind::Nac);
+  EXPECT_EQ(sigmoid.parameters[0].start.kind, modules::Start::Kind::Nac);
   EXPECT_FALSE(sigmoid.parameters[0].clamp);
   EXPECT_TRUE(sigmoid.recipe().layers[0].regularisers.empty());
   const ParameterInfo& W = nmu.parameters[0];
-  EXPECT_EQ(W.start.kind, Start::Kind::Uniform);
+  EXPECT_EQ(W.start.kind, modules::Start::Kind::Uniform);
   EXPECT_EQ(W.start.a, 0.25);
   EXPECT_EQ(W.start.b, 0.75);
   ASSERT_TRUE(W.clamp);

@@ -36,7 +36,7 @@ Values slopes(const Model& model, const Values& x, Precision precision = Precisi
   return gradients(model, x, Values{output_of(model, x, precision) - 0.5}, precision)->layers[0];
 }
 
-std::string spelled(const Model& model) { return print(ideal_formula(model, {}).outputs[0]); }
+std::string spelled(const Model& model) { return print(ideal_formula(model, {})->outputs[0]); }
 
 const Values W_re = {0.7, -1.2, 1.5, 0.4, -0.8, 2}, W_im = {0.3, 0.2, -0.6, 0.1, 0.5, -0.4}, x3 = {1.25, -3, -0.5};
 
@@ -94,9 +94,9 @@ TEST(NaiveNpu, NegativeInputsMoveImaginaryPowers) {
 }
 
 TEST(NaiveNpu, SparsityErrorIsTheMeanOfBothPartsAndMayExceedOneHalf) {
-  EXPECT_EQ(sparsity_error(real_powers({0.75, 1})), 0.125);
-  EXPECT_EQ(sparsity_error(naive_npu({0.75, 1}, {0.5, 0})), 0.375);
-  EXPECT_EQ(sparsity_error(naive_npu({3}, {-2})), 1.5);
+  EXPECT_EQ(*sparsity_error(real_powers({0.75, 1})), 0.125);
+  EXPECT_EQ(*sparsity_error(naive_npu({0.75, 1}, {0.5, 0})), 0.375);
+  EXPECT_EQ(*sparsity_error(naive_npu({3}, {-2})), 1.5);
 }
 
 TEST(NaiveNpu, SpellsPowers) {
@@ -108,7 +108,7 @@ TEST(NaiveNpu, SpellsPowers) {
 
 TEST(NaiveNpu, SpellsComplexPowersInFull) {
   const Model model = naive_npu({0.5, 1, 0}, {0.25, -0.5, 0.75});
-  const Formula formula = ideal_formula(model, {});
+  const Formula formula = *ideal_formula(model, {});
   EXPECT_FALSE(formula.discrete);
   EXPECT_EQ(formula.notes,
             (std::vector<std::string>{"W_re = 0.5 is not a discrete value", "W_im = 0.25 is not a discrete value",
@@ -151,8 +151,8 @@ TEST(NaiveNpu, RecipeIsThatOfTheNpu) {
 TEST(NaiveNpu, RealPowersStartAtRandomAndImaginaryOnesAtZeroWithoutBounds) {
   const ModuleInfo& module = **find_module("NaiveNPU");
   ASSERT_EQ(module.parameters.size(), 2u);
-  EXPECT_EQ(module.parameters[0].start.kind, Start::Kind::XavierUniform);
-  EXPECT_EQ(module.parameters[1].start.kind, Start::Kind::Constant);
+  EXPECT_EQ(module.parameters[0].start.kind, modules::Start::Kind::XavierUniform);
+  EXPECT_EQ(module.parameters[1].start.kind, modules::Start::Kind::Constant);
   EXPECT_EQ(module.parameters[1].start.a, 0);
   for (const ParameterInfo& p : module.parameters) EXPECT_FALSE(p.clamp) << p.name;
 }

@@ -68,19 +68,19 @@ TEST(Nalu, GradientsOfBothPathsMeetInTheSharedWeight) {
 }
 
 TEST(Nalu, SparsityErrorDoesNotCountTheGate) {
-  EXPECT_EQ(sparsity_error(nalu({one, -one}, {one, one}, {0.5, 0.3})), 0);
-  EXPECT_DOUBLE_EQ(sparsity_error(nalu({1, -one}, {0, one}, {0.5, 0.5})), weight(1, 0));
+  EXPECT_EQ(*sparsity_error(nalu({one, -one}, {one, one}, {0.5, 0.3})), 0);
+  EXPECT_DOUBLE_EQ(*sparsity_error(nalu({1, -one}, {0, one}, {0.5, 0.5})), weight(1, 0));
 }
 
 TEST(Nalu, SpellsTheGateBecauseItDependsOnTheInput) {
-  const Formula formula = ideal_formula(nalu({one, -one}, {one, one}, {0.5, -2}), {});
+  const Formula formula = *ideal_formula(nalu({one, -one}, {one, one}, {0.5, -2}), {});
   EXPECT_EQ(print(formula.outputs[0]),
             "sigmoid(0.5*x1 - 2*x2)*(x1 - x2) + (1 - sigmoid(0.5*x1 - 2*x2))*(abs(x1)/abs(x2))");
   EXPECT_TRUE(formula.discrete);
 }
 
 TEST(Nalu, GateOfWeightZeroIsOneHalf) {
-  const Formula formula = ideal_formula(nalu({one, one}, {one, one}, {0, 0}), {"a b", "c"});
+  const Formula formula = *ideal_formula(nalu({one, one}, {one, one}, {0, 0}), {"a b", "c"});
   EXPECT_EQ(print(formula.outputs[0]), "0.5*(\"a b\" + c) + 0.5*(abs(\"a b\")*abs(c))");
 }
 

@@ -42,7 +42,7 @@ Values slopes(const Model& model, const Values& x) {
   return gradients(model, x, Values{outputs_of(model, x)[0] - 0.5}, Precision::Double)->layers[0];
 }
 
-std::string spelled(const Model& model) { return print(ideal_formula(model, {}).outputs[0]); }
+std::string spelled(const Model& model) { return print(ideal_formula(model, {})->outputs[0]); }
 
 double squash(double z) { return 1 / (1 + std::exp(-z)); }
 double weight(double W_hat, double M_hat) { return std::tanh(W_hat) * squash(M_hat); }
@@ -116,11 +116,11 @@ TEST(NaluVariants, SharedWeightsGetTheGradientsOfBothPaths) {
 }
 
 TEST(NaluVariants, SparsityErrorDoesNotCountTheGate) {
-  EXPECT_EQ(sparsity_error(naluig({one, -one}, {one, one}, {0})), 0);
-  EXPECT_NEAR(sparsity_error(naluig({0.3, one}, {0, one}, {0})), weight(0.3, 0), 1e-15);
+  EXPECT_EQ(*sparsity_error(naluig({one, -one}, {one, one}, {0})), 0);
+  EXPECT_NEAR(*sparsity_error(naluig({0.3, one}, {0, one}, {0})), weight(0.3, 0), 1e-15);
   const double mean = (weight(0.3, 0) + weight(1, 0)) / 2;
-  EXPECT_NEAR(sparsity_error(nalu2m({0.3, one}, {0, one}, {one, 1}, {one, 0}, {0.4, 0.4})), mean, 1e-15);
-  EXPECT_NEAR(sparsity_error(nalu2mig({0.3, one}, {0, one}, {one, 1}, {one, 0}, {0})), mean, 1e-15);
+  EXPECT_NEAR(*sparsity_error(nalu2m({0.3, one}, {0, one}, {one, 1}, {one, 0}, {0.4, 0.4})), mean, 1e-15);
+  EXPECT_NEAR(*sparsity_error(nalu2mig({0.3, one}, {0, one}, {one, 1}, {one, 0}, {0})), mean, 1e-15);
 }
 
 TEST(NaluVariants, SpellTheOpenPathOnly) {
@@ -130,11 +130,11 @@ TEST(NaluVariants, SpellTheOpenPathOnly) {
   EXPECT_EQ(spelled(nalu2mig(minus, l, undecided, l, {one})), "x1 - x2");
   EXPECT_EQ(spelled(nalu2mig(undecided, l, {one, 0}, l, {-one})), "abs(x1)");
   EXPECT_EQ(spelled(nalu2mig(undecided, l, {0, 0}, l, {-one})), "1");
-  EXPECT_TRUE(ideal_formula(nalu2mig(undecided, l, l, l, {-one}), {}).discrete);
+  EXPECT_TRUE(ideal_formula(nalu2mig(undecided, l, l, l, {-one}), {})->discrete);
 }
 
 TEST(NaluVariants, SpellAGateThatDependsOnTheInput) {
-  const Formula formula = ideal_formula(nalu2m({one, -one}, {one, one}, {one, one}, {one, one}, {0.5, -2}), {});
+  const Formula formula = *ideal_formula(nalu2m({one, -one}, {one, one}, {one, one}, {one, one}, {0.5, -2}), {});
   EXPECT_EQ(print(formula.outputs[0]),
             "sigmoid(0.5*x1 - 2*x2)*(x1 - x2) + (1 - sigmoid(0.5*x1 - 2*x2))*(abs(x1)*abs(x2))");
   EXPECT_TRUE(formula.discrete);
@@ -142,13 +142,13 @@ TEST(NaluVariants, SpellAGateThatDependsOnTheInput) {
 
 TEST(NaluVariants, SayWhatIsNotDiscrete) {
   using Notes = std::vector<std::string>;
-  const Formula open = ideal_formula(nalu2mig({one}, {0}, {-one}, {0}, {0}), {"my x"});
+  const Formula open = *ideal_formula(nalu2mig({one}, {0}, {-one}, {0}, {0}), {"my x"});
   EXPECT_EQ(print(open.outputs[0]), "0.5*(0.5*\"my x\") + 0.5*(1/abs(\"my x\")^0.5)");
   EXPECT_EQ(open.notes, (Notes{"gate = 0.5 is not a discrete value", "WA = 0.5 is not a discrete value",
                                "WM = -0.5 is not a discrete value"}));
   EXPECT_FALSE(open.discrete);
-  EXPECT_EQ(ideal_formula(naluig({one}, {0}, {one}), {}).notes, Notes{"W = 0.5 is not a discrete value"});
-  EXPECT_EQ(ideal_formula(nalu2m({one}, {0}, {one}, {one}, {3}), {}).notes, Notes{"WA = 0.5 is not a discrete value"});
+  EXPECT_EQ(ideal_formula(naluig({one}, {0}, {one}), {})->notes, Notes{"W = 0.5 is not a discrete value"});
+  EXPECT_EQ(ideal_formula(nalu2m({one}, {0}, {one}, {one}, {3}), {})->notes, Notes{"WA = 0.5 is not a discrete value"});
 }
 
 TEST(NaluVariants, UnusualInputsAreAsDescribed) {
@@ -181,8 +181,9 @@ TEST(NaluVariants, AreTrainedAsTheNalu) {
         << name;
     for (const ParameterInfo& p : module.parameters) {
       EXPECT_FALSE(p.clamp) << name << " " << p.name;
-      const auto gate = p.name == "G" ? Start::Kind::XavierUniform : Start::Kind::Constant;
-      EXPECT_EQ(p.start.kind, p.name == "G" || p.name == "g" ? gate : Start::Kind::Nac) << name << " " << p.name;
+      const auto gate = p.name == "G" ? modules::Start::Kind::XavierUniform : modules::Start::Kind::Constant;
+      EXPECT_EQ(p.start.kind, p.name == "G" || p.name == "g" ? gate : modules::Start::Kind::Nac)
+          << name << " " << p.name;
       EXPECT_EQ(p.start.a, 0) << name << " " << p.name;
     }
   }

@@ -64,12 +64,12 @@ TEST(NaluVector, GateGetsTheGradientsOfAllOutputs) {
 }
 
 TEST(NaluVector, SparsityErrorDoesNotCountTheGate) {
-  EXPECT_EQ(sparsity_error(vector({one, -one}, {one, one}, {0.4, 0.4})), 0);
-  EXPECT_NEAR(sparsity_error(vector({0.3, one}, {0, one}, {0, 0})), std::tanh(0.3) / 2, 1e-15);
+  EXPECT_EQ(*sparsity_error(vector({one, -one}, {one, one}, {0.4, 0.4})), 0);
+  EXPECT_NEAR(*sparsity_error(vector({0.3, one}, {0, one}, {0, 0})), std::tanh(0.3) / 2, 1e-15);
 }
 
 TEST(NaluVector, SpellsTheSameGateForEveryOutput) {
-  const Formula formula = ideal_formula(vector({one, one, -one, one}, Values(4, one), {0.5, -2}, 2), {});
+  const Formula formula = *ideal_formula(vector({one, one, -one, one}, Values(4, one), {0.5, -2}, 2), {});
   EXPECT_EQ(print(formula.outputs[0]),
             "sigmoid(0.5*x1 - 2*x2)*(x1 - x2) + (1 - sigmoid(0.5*x1 - 2*x2))*(abs(x1)/abs(x2))");
   EXPECT_EQ(print(formula.outputs[1]),
@@ -78,7 +78,7 @@ TEST(NaluVector, SpellsTheSameGateForEveryOutput) {
 }
 
 TEST(NaluVector, SaysWhatIsNotDiscrete) {
-  EXPECT_EQ(ideal_formula(vector({one}, {0}, {1}), {}).notes,
+  EXPECT_EQ(ideal_formula(vector({one}, {0}, {1}), {})->notes,
             std::vector<std::string>{"W = 0.5 is not a discrete value"});
 }
 

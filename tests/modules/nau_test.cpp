@@ -30,7 +30,7 @@ Values slopes(const Model& model, const Values& x, Precision precision = Precisi
 }
 
 std::string spelled(const Values& W, const std::vector<std::string>& columns = {}) {
-  return print(ideal_formula(nau(W), columns).outputs[0]);
+  return print(ideal_formula(nau(W), columns)->outputs[0]);
 }
 
 TEST(Nau, SumsWeightedInputs) {
@@ -49,13 +49,13 @@ TEST(Nau, GradientPassesAtTheBounds) {
 TEST(Nau, GradientIsZeroOutsideTheBounds) { EXPECT_EQ(slopes(nau({1.25, -1.25, 0.5}), {2, 3, 4}), (Values{0, 0, 4})); }
 
 TEST(Nau, SparsityErrorIsTheDistanceFromMinusOneZeroAndOne) {
-  EXPECT_EQ(sparsity_error(nau({1, -1, 0})), 0);
-  EXPECT_EQ(sparsity_error(nau({1, -0.75, 0.125})), 0.25);
-  EXPECT_EQ(sparsity_error(nau({0.5, 1})), 0.5);
+  EXPECT_EQ(*sparsity_error(nau({1, -1, 0})), 0);
+  EXPECT_EQ(*sparsity_error(nau({1, -0.75, 0.125})), 0.25);
+  EXPECT_EQ(*sparsity_error(nau({0.5, 1})), 0.5);
 }
 
 // std::max(worst, NaN) is worst, and would lose it.
-TEST(Nau, SparsityErrorOfNanIsNan) { EXPECT_TRUE(std::isnan(sparsity_error(nau({std::nan(""), 1})))); }
+TEST(Nau, SparsityErrorOfNanIsNan) { EXPECT_TRUE(std::isnan(*sparsity_error(nau({std::nan(""), 1})))); }
 
 TEST(Nau, SpellsSumsAndDifferences) {
   EXPECT_EQ(spelled({1, -1}), "x1 - x2");
@@ -65,14 +65,14 @@ TEST(Nau, SpellsSumsAndDifferences) {
 }
 
 TEST(Nau, RoundsWeightsThatAreNearlyDiscrete) {
-  const Formula formula = ideal_formula(nau({0.9995, -0.9995, 0.0005}), {});
+  const Formula formula = *ideal_formula(nau({0.9995, -0.9995, 0.0005}), {});
   EXPECT_EQ(print(formula.outputs[0]), "x1 - x2");
   EXPECT_TRUE(formula.discrete);
   EXPECT_TRUE(formula.notes.empty());
 }
 
 TEST(Nau, SaysWhichWeightIsNotDiscrete) {
-  const Formula formula = ideal_formula(nau({0.83, -1}), {});
+  const Formula formula = *ideal_formula(nau({0.83, -1}), {});
   EXPECT_EQ(print(formula.outputs[0]), "0.83*x1 - x2");
   EXPECT_FALSE(formula.discrete);
   EXPECT_EQ(formula.notes, std::vector<std::string>{"W = 0.83 is not a discrete value"});

@@ -113,7 +113,7 @@ TEST(Nlrl, DeMorganDiffersWhereAWeightIsNotDiscrete) {
 TEST(Nlrl, HalfOpenGateIsTheMean) {
   const Model mean = nlrl({.N = {0, 0}, .A = {1, 1}, .S = 0.5});
   EXPECT_NEAR(output_of(mean, {0.3, 0.8}), 0.55, 1e-15);
-  EXPECT_TRUE(ideal_formula(mean, {}).discrete);
+  EXPECT_TRUE(ideal_formula(mean, {})->discrete);
 }
 
 TEST(Nlrl, IgnoredInputsLeaveAConstant) {
@@ -123,7 +123,7 @@ TEST(Nlrl, IgnoredInputsLeaveAConstant) {
 TEST(Nlrl, OutputCanBeNegated) {
   const Model nand = nlrl({.N = {0, 0}, .A = {1, 1}, .form = and_only, .output_N = 1});
   expect_truth_table(nand, {1, 1, 1, 0});
-  EXPECT_EQ(ideal_formula(nand, {}).notes, std::vector<std::string>{"NOT AND(x1, x2)"});
+  EXPECT_EQ(ideal_formula(nand, {})->notes, std::vector<std::string>{"NOT AND(x1, x2)"});
   const Model blurred = nlrl({.N = {0}, .A = {1}, .form = and_only, .output_N = 0.25});
   EXPECT_NEAR(output_of(blurred, {0.8}), 0.75 * 0.8 + 0.25 * 0.2, 1e-15);
 }
@@ -144,23 +144,23 @@ TEST(Nlrl, GradientOfOrIsTheProductOfTheOtherComplements) {
 }
 
 TEST(Nlrl, SpellsRules) {
-  const Formula conjunction = ideal_formula(nlrl({.N = {0, 1, 0}, .A = {1, 1, 0}, .S = 0}), {"is hot", "dry", "x"});
+  const Formula conjunction = *ideal_formula(nlrl({.N = {0, 1, 0}, .A = {1, 1, 0}, .S = 0}), {"is hot", "dry", "x"});
   EXPECT_EQ(print(conjunction.outputs[0]), "\"is hot\"*(1 - dry)");
   EXPECT_EQ(conjunction.notes, std::vector<std::string>{"AND(\"is hot\", NOT dry)"});
-  const Formula disjunction = ideal_formula(nlrl({.N = {0, 0}, .A = {1, 1}, .S = 1}), {});
+  const Formula disjunction = *ideal_formula(nlrl({.N = {0, 0}, .A = {1, 1}, .S = 1}), {});
   EXPECT_EQ(print(disjunction.outputs[0]), "1 - (1 - x1)*(1 - x2)");
   EXPECT_EQ(disjunction.notes, std::vector<std::string>{"OR(x1, x2)"});
 }
 
 TEST(Nlrl, SaysWhatIsNotDiscrete) {
-  const Formula formula = ideal_formula(nlrl({.N = {0}, .A = {0.5}, .S = 0}), {});
+  const Formula formula = *ideal_formula(nlrl({.N = {0}, .A = {0.5}, .S = 0}), {});
   EXPECT_FALSE(formula.discrete);
   EXPECT_EQ(formula.notes, std::vector<std::string>{"A = 0.5 is not a discrete value"});
   EXPECT_EQ(print(formula.outputs[0]), "x1^0.5");
 }
 
 TEST(Nlrl, SparsityErrorCountsNegationsAndRuleWeights) {
-  EXPECT_NEAR(sparsity_error(nlrl({.N = {0.25, 0}, .A = {1, 0.9}, .S = 0.5})), (0.25 + 0.1) / 2, 1e-15);
+  EXPECT_NEAR(*sparsity_error(nlrl({.N = {0.25, 0}, .A = {1, 0.9}, .S = 0.5})), (0.25 + 0.1) / 2, 1e-15);
 }
 
 TEST(Nlrl, UnusualInputsAreAsDescribed) {

@@ -112,15 +112,15 @@ TEST(Nmru, FactorOfZeroLeavesTheGradientOfItsOwnWeight) {
 
 TEST(Nmru, SparsityErrorIsTheMeanOfBothMaxima) {
   for (const std::string& name : both) {
-    EXPECT_EQ(sparsity_error(of_module(name, {1, 0}, {0, 1})), 0) << name;
-    EXPECT_EQ(sparsity_error(of_module(name, {1, 0.75}, {0.5, 0})), 0.375) << name;
+    EXPECT_EQ(*sparsity_error(of_module(name, {1, 0}, {0, 1})), 0) << name;
+    EXPECT_EQ(*sparsity_error(of_module(name, {1, 0.75}, {0.5, 0})), 0.375) << name;
   }
 }
 
 TEST(Nmru, SpellsProductsAndQuotients) {
   for (const std::string& name : both) {
     const auto spelled = [&](const Values& W, const Values& R) {
-      return print(ideal_formula(of_module(name, W, R), {}).outputs[0]);
+      return print(ideal_formula(of_module(name, W, R), {})->outputs[0]);
     };
     EXPECT_EQ(spelled({1, 1}, {0, 0}), "x1*x2") << name;
     EXPECT_EQ(spelled({0.9996, 0}, {0.0004, 1}), "x1/x2") << name;
@@ -133,7 +133,7 @@ TEST(Nmru, SpellsProductsAndQuotients) {
 TEST(Nmru, SpellsUndecidedWeightsAsTheyAre) {
   const Values W = {0.5, 1, 0}, R = {0.25, 0, 0.75}, x = {-3, -2, -5};
   for (const std::string& name : both) {
-    const Formula formula = ideal_formula(of_module(name, W, R), {});
+    const Formula formula = *ideal_formula(of_module(name, W, R), {});
     EXPECT_FALSE(formula.discrete) << name;
     EXPECT_EQ(formula.notes,
               (std::vector<std::string>{"W = 0.5 is not a discrete value", "R = 0.25 is not a discrete value",
@@ -178,7 +178,7 @@ TEST(Nmru, WeightsStartAroundOneHalfAndStayBetweenZeroAndOne) {
     const ModuleInfo& module = **find_module(name);
     ASSERT_EQ(module.parameters.size(), 2u);
     for (const ParameterInfo& p : module.parameters) {
-      EXPECT_EQ(p.start.kind, Start::Kind::Uniform) << p.name;
+      EXPECT_EQ(p.start.kind, modules::Start::Kind::Uniform) << p.name;
       EXPECT_EQ((Values{p.start.a, p.start.b}), (Values{0.25, 0.75})) << p.name;
       ASSERT_TRUE(p.clamp) << p.name;
       EXPECT_EQ((Values{p.clamp->lo, p.clamp->hi}), (Values{0, 1})) << p.name;

@@ -29,7 +29,7 @@ Values slopes(const Model& model, const Values& x, Precision precision = Precisi
   return gradients(model, x, Values{y - 0.5}, precision)->layers[0];
 }
 
-std::string spelled(const Values& W) { return print(ideal_formula(nmu(W), {}).outputs[0]); }
+std::string spelled(const Values& W) { return print(ideal_formula(nmu(W), {})->outputs[0]); }
 
 TEST(Nmu, MultipliesInputsBlendedWithOne) {
   // First index input, second index output.
@@ -54,8 +54,8 @@ TEST(Nmu, FactorOfZeroLeavesTheGradientOfItsOwnWeight) {
 }
 
 TEST(Nmu, SparsityErrorIsTheDistanceFromZeroAndOne) {
-  EXPECT_EQ(sparsity_error(nmu({1, 0, 1})), 0);
-  EXPECT_EQ(sparsity_error(nmu({1, 0.75, 0.125})), 0.25);
+  EXPECT_EQ(*sparsity_error(nmu({1, 0, 1})), 0);
+  EXPECT_EQ(*sparsity_error(nmu({1, 0.75, 0.125})), 0.25);
 }
 
 TEST(Nmu, SpellsProducts) {
@@ -65,7 +65,7 @@ TEST(Nmu, SpellsProducts) {
 }
 
 TEST(Nmu, SaysThatHalfAWeightIsNotDiscrete) {
-  const Formula formula = ideal_formula(nmu({0.5, 1}), {"my x", "y"});
+  const Formula formula = *ideal_formula(nmu({0.5, 1}), {"my x", "y"});
   EXPECT_EQ(print(formula.outputs[0]), "(0.5*\"my x\" + 0.5)*y");
   EXPECT_EQ(formula.notes, std::vector<std::string>{"W = 0.5 is not a discrete value"});
 }

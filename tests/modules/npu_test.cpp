@@ -42,7 +42,7 @@ Values slopes(const Model& model, const Values& x, Precision precision = Precisi
   return gradients(model, x, Values{output_of(model, x, precision) - 0.5}, precision)->layers[0];
 }
 
-std::string spelled(const Model& model) { return print(ideal_formula(model, {}).outputs[0]); }
+std::string spelled(const Model& model) { return print(ideal_formula(model, {})->outputs[0]); }
 
 const Values W_re = {0.7, -1.2, 1.5, 0.4, -0.8, 2}, W_im = {0.3, 0.2, -0.6, 0.1, 0.5, -0.4}, g = {0.3, 0.9, 1.4},
              x = {1.25, -3, -0.5};
@@ -90,9 +90,9 @@ TEST(Npu, GateGradientPassesOnTheClosedIntervalOnly) {
 }
 
 TEST(Npu, SparsityErrorIsTheMeanOfBothPartsAndMayExceedOneHalf) {
-  EXPECT_EQ(sparsity_error(npu({0.75, 1}, {0, 0}, {0.5, 0.5})), 0.125);  // half of RealNPU's
-  EXPECT_EQ(sparsity_error(npu({0.75, 1}, {0.5, 0}, {1, 1})), 0.375);
-  EXPECT_EQ(sparsity_error(npu({3}, {-2}, {1})), 1.5);
+  EXPECT_EQ(*sparsity_error(npu({0.75, 1}, {0, 0}, {0.5, 0.5})), 0.125);  // half of RealNPU's
+  EXPECT_EQ(*sparsity_error(npu({0.75, 1}, {0.5, 0}, {1, 1})), 0.375);
+  EXPECT_EQ(*sparsity_error(npu({3}, {-2}, {1})), 1.5);
 }
 
 TEST(Npu, SpellsRealPowersLikeRealNpu) {
@@ -101,7 +101,7 @@ TEST(Npu, SpellsRealPowersLikeRealNpu) {
 }
 
 TEST(Npu, SpellsImaginaryPowersInFull) {
-  const Formula formula = ideal_formula(npu({0}, {1}, {1}), {});
+  const Formula formula = *ideal_formula(npu({0}, {1}, {1}), {});
   EXPECT_TRUE(formula.discrete);
   EXPECT_NEAR(*evaluate(formula.outputs[0], std::vector<std::string>{"x1"}, Values{2}), std::cos(std::log(2)), 1e-15);
 }

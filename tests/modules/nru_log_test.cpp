@@ -42,7 +42,7 @@ Values slopes_of_loss(const Values& W, const Values& x, double t) {
   return network.gradients(0, 0);
 }
 
-std::string spelled(const Values& W) { return print(ideal_formula(nru_log(W), {}).outputs[0]); }
+std::string spelled(const Values& W) { return print(ideal_formula(nru_log(W), {})->outputs[0]); }
 
 Values strengths(const Regulariser& r, const std::vector<long>& iterations) {
   Values result;
@@ -102,8 +102,8 @@ TEST(NruLog, SlopeOfTheLossIsAStraightLineInEveryWeight) {
 }
 
 TEST(NruLog, SparsityErrorIsTheDistanceFromTheThreePowers) {
-  EXPECT_EQ(sparsity_error(nru_log({1, 0, -1})), 0);
-  EXPECT_EQ(sparsity_error(nru_log({1, -0.75, 0.125})), 0.25);
+  EXPECT_EQ(*sparsity_error(nru_log({1, 0, -1})), 0);
+  EXPECT_EQ(*sparsity_error(nru_log({1, -0.75, 0.125})), 0.25);
 }
 
 TEST(NruLog, SpellsProductsAndQuotients) {
@@ -114,7 +114,7 @@ TEST(NruLog, SpellsProductsAndQuotients) {
 }
 
 TEST(NruLog, SaysThatAnotherPowerIsNotDiscrete) {
-  const Formula formula = ideal_formula(nru_log({1, 0.75, -0.25}), {});
+  const Formula formula = *ideal_formula(nru_log({1, 0.75, -0.25}), {});
   EXPECT_EQ(print(formula.outputs[0]), "x1*abs(x2)^0.75/abs(x3)^0.25*sign(x2)");
   EXPECT_EQ(formula.notes,
             (std::vector<std::string>{"W = 0.75 is not a discrete value", "W = -0.25 is not a discrete value"}));
@@ -154,7 +154,7 @@ TEST(NruLog, RecipeHasTheLogarithmicLossAndAWeakRegulariser) {
 TEST(NruLog, WeightsStartAsThoseOfTheNauAndStayWithinOne) {
   const ModuleInfo& module = **find_module("NRU-log");
   ASSERT_EQ(module.parameters.size(), 1u);
-  EXPECT_EQ(module.parameters[0].start.kind, Start::Kind::Nau);
+  EXPECT_EQ(module.parameters[0].start.kind, modules::Start::Kind::Nau);
   ASSERT_TRUE(module.parameters[0].clamp);
   EXPECT_EQ((Values{module.parameters[0].clamp->lo, module.parameters[0].clamp->hi}), (Values{-1, 1}));
   EXPECT_TRUE(module.training_form.empty());

@@ -23,7 +23,7 @@ double output_of(const Model& model, const Values& x, Precision precision = Prec
   return (*predict(model, x, precision))[0];
 }
 
-std::string spelled(const Values& W) { return print(ideal_formula(nru_power(W), {}).outputs[0]); }
+std::string spelled(const Values& W) { return print(ideal_formula(nru_power(W), {})->outputs[0]); }
 
 TEST(NruPower, MultipliesPowers) {
   EXPECT_NEAR(output_of(nru_power({2, -1}), {3, 4}), 2.25, 1e-14);
@@ -120,11 +120,11 @@ TEST(NruPower, SpellsProductsQuotientsAndRoots) {
   EXPECT_EQ(spelled({-1, 0.0004}), "1/x1");
   EXPECT_EQ(spelled({0, 0}), "1");
   EXPECT_EQ(spelled({0.5, -1.5}), "abs(x1)^0.5/abs(x2)^1.5");
-  EXPECT_TRUE(ideal_formula(nru_power({0.5, -2}), {}).discrete);
+  EXPECT_TRUE(ideal_formula(nru_power({0.5, -2}), {})->discrete);
 }
 
 TEST(NruPower, SaysThatAnotherPowerIsNotDiscrete) {
-  const Formula formula = ideal_formula(nru_power({1, 0.75}), {});
+  const Formula formula = *ideal_formula(nru_power({1, 0.75}), {});
   EXPECT_EQ(print(formula.outputs[0]), "x1*abs(x2)^0.75*sign(x2)");
   EXPECT_EQ(formula.notes, std::vector<std::string>{"W = 0.75 is not a discrete value"});
   EXPECT_FALSE(formula.discrete);
@@ -151,9 +151,9 @@ TEST(NruPower, RecipeHasTheLogarithmicLossAndNoRegulariser) {
 TEST(NruPower, WeightsStartAsThoseOfTheNauAndHaveNoBounds) {
   const ModuleInfo& module = **find_module("NRU-power");
   ASSERT_EQ(module.parameters.size(), 1u);
-  EXPECT_EQ(module.parameters[0].start.kind, Start::Kind::Nau);
+  EXPECT_EQ(module.parameters[0].start.kind, modules::Start::Kind::Nau);
   EXPECT_FALSE(module.parameters[0].clamp);
-  EXPECT_EQ(sparsity_error(nru_power({2.5, 0.3})), 0);  // any power is as good as another
+  EXPECT_EQ(*sparsity_error(nru_power({2.5, 0.3})), 0);  // any power is as good as another
 }
 
 }  // namespace

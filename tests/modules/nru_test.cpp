@@ -99,14 +99,14 @@ TEST(Nru, GateOfTrainingClosesNearZeroAndAtZeroNothingMoves) {
 
 TEST(Nru, SparsityErrorIsTheDistanceFromTheThreePowers) {
   for (const std::string& name : both) {
-    EXPECT_EQ(sparsity_error(of_module(name, {1, 0, -1})), 0) << name;
-    EXPECT_EQ(sparsity_error(of_module(name, {1, -0.75, 0.125})), 0.25) << name;
+    EXPECT_EQ(*sparsity_error(of_module(name, {1, 0, -1})), 0) << name;
+    EXPECT_EQ(*sparsity_error(of_module(name, {1, -0.75, 0.125})), 0.25) << name;
   }
 }
 
 TEST(Nru, SpellsProductsAndQuotients) {
   for (const std::string& name : both) {
-    const auto spelled = [&](const Values& W) { return print(ideal_formula(of_module(name, W), {}).outputs[0]); };
+    const auto spelled = [&](const Values& W) { return print(ideal_formula(of_module(name, W), {})->outputs[0]); };
     EXPECT_EQ(spelled({1, 1}), "x1*x2") << name;
     EXPECT_EQ(spelled({0.9996, -1}), "x1/x2") << name;
     EXPECT_EQ(spelled({-1, 0.0004}), "1/x1") << name;
@@ -115,11 +115,11 @@ TEST(Nru, SpellsProductsAndQuotients) {
 }
 
 TEST(Nru, SaysThatHalfAWeightIsNotDiscrete) {
-  const Formula formula = ideal_formula(nru({1, 0.5}), {});
+  const Formula formula = *ideal_formula(nru({1, 0.5}), {});
   EXPECT_EQ(print(formula.outputs[0]), "x1*(0.5*(sign(x2)*abs(x2)^0.5) + 0.5)");
   EXPECT_EQ(formula.notes, std::vector<std::string>{"W = 0.5 is not a discrete value"});
   EXPECT_FALSE(formula.discrete);
-  const Formula separated = ideal_formula(separate({-0.75, -0.25}), {});
+  const Formula separated = *ideal_formula(separate({-0.75, -0.25}), {});
   EXPECT_EQ(separated.notes,
             (std::vector<std::string>{"W = -0.75 is not a discrete value", "W = -0.25 is not a discrete value"}));
   const Values x = {-3, -2};
@@ -166,7 +166,7 @@ TEST(Nru, WeightsStartAsThoseOfTheNauAndStayWithinOne) {
     const ModuleInfo& module = **find_module(name);
     ASSERT_EQ(module.parameters.size(), 1u);
     const ParameterInfo& W = module.parameters[0];
-    EXPECT_EQ(W.start.kind, Start::Kind::Nau);
+    EXPECT_EQ(W.start.kind, modules::Start::Kind::Nau);
     ASSERT_TRUE(W.clamp);
     EXPECT_EQ((Values{W.clamp->lo, W.clamp->hi}), (Values{-1, 1}));
     EXPECT_FALSE(module.takes_noise);

@@ -64,7 +64,7 @@ const Comparison other = {
 Comparison comparison(double w_sign, double w_zero, double b) { return {{50, 0}, {0, 50}, {w_sign}, {w_zero}, b}; }
 
 std::vector<std::string> notes(double w_sign, double w_zero, double b, const std::vector<std::string>& columns = {}) {
-  return ideal_formula(nsr({comparison(w_sign, w_zero, b)}), columns).notes;
+  return ideal_formula(nsr({comparison(w_sign, w_zero, b)}), columns)->notes;
 }
 
 TEST(Nsr, ComparesSelectedInputs) {
@@ -146,13 +146,13 @@ TEST(Nsr, NotesSurviveQuestionMarksInColumnNames) {
 }
 
 TEST(Nsr, UndecidedSelectionIsSaid) {
-  const Formula formula = ideal_formula(nsr({{{0, 0}, {0, 50}, {10}, {0}, 0}}), {});
+  const Formula formula = *ideal_formula(nsr({{{0, 0}, {0, 50}, {10}, {0}, 0}}), {});
   EXPECT_FALSE(formula.discrete);
   EXPECT_EQ(formula.notes, std::vector<std::string>{"p = 0.5 is not a discrete value"});
 }
 
 TEST(Nsr, SparsityErrorIsTheMeanOverBothSelections) {
-  EXPECT_NEAR(sparsity_error(nsr({{{0, 0}, {0, 50}, {1}, {1}, 0}})), 0.25, 1e-15);
+  EXPECT_NEAR(*sparsity_error(nsr({{{0, 0}, {0, 50}, {1}, {1}, 0}})), 0.25, 1e-15);
 }
 
 TEST(Nsr, UnusualInputsAreAsDescribed) {

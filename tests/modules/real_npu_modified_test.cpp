@@ -30,7 +30,7 @@ double output_of(const Model& model, const Values& x, Precision precision = Prec
   return (*predict(model, x, precision))[0];
 }
 
-std::string spelled(const Model& model) { return print(ideal_formula(model, {}).outputs[0]); }
+std::string spelled(const Model& model) { return print(ideal_formula(model, {})->outputs[0]); }
 
 Values strengths(const Regulariser& r, const std::vector<long>& iterations) {
   Values result;
@@ -70,8 +70,8 @@ TEST(RealNpuModified, EpsilonStaysInEvaluation) {
 }
 
 TEST(RealNpuModified, SparsityErrorLooksAtPowersOnly) {
-  EXPECT_EQ(sparsity_error(modified({1, -1}, {0.5, 0.5})), 0);
-  EXPECT_EQ(sparsity_error(modified({1, -0.75}, {1, 1})), 0.25);
+  EXPECT_EQ(*sparsity_error(modified({1, -1}, {0.5, 0.5})), 0);
+  EXPECT_EQ(*sparsity_error(modified({1, -0.75}, {1, 1})), 0.25);
 }
 
 TEST(RealNpuModified, SpellsProductsAndQuotients) {
@@ -82,7 +82,7 @@ TEST(RealNpuModified, SpellsProductsAndQuotients) {
 }
 
 TEST(RealNpuModified, SaysThatPowersAndGatesAreNotDiscrete) {
-  const Formula formula = ideal_formula(modified({0.5, 1}, {1, 0.25}), {});
+  const Formula formula = *ideal_formula(modified({0.5, 1}, {1, 0.25}), {});
   EXPECT_FALSE(formula.discrete);
   EXPECT_EQ(formula.notes,
             (std::vector<std::string>{"W_re = 0.5 is not a discrete value", "gate = 0.25 is not a discrete value"}));
@@ -131,8 +131,8 @@ TEST(RealNpuModified, BothParametersAreClampedUnlikeThoseOfTheRealNpu) {
   const ModuleInfo& module = **find_module("RealNPU-modified");
   ASSERT_EQ(module.parameters.size(), 2u);
   const ParameterInfo &W = module.parameters[0], &g = module.parameters[1];
-  EXPECT_EQ(W.start.kind, Start::Kind::Nau);
-  EXPECT_EQ(g.start.kind, Start::Kind::Constant);
+  EXPECT_EQ(W.start.kind, modules::Start::Kind::Nau);
+  EXPECT_EQ(g.start.kind, modules::Start::Kind::Constant);
   EXPECT_EQ(g.start.a, 0.5);
   ASSERT_TRUE(W.clamp && g.clamp);
   EXPECT_EQ((Values{W.clamp->lo, W.clamp->hi}), (Values{-1, 1}));

@@ -35,7 +35,7 @@ Values slopes(const Model& model, const Values& x) {
   return gradients(model, x, Values{output_of(model, x) - 0.5}, Precision::Double)->layers[0];
 }
 
-std::string spelled(const Model& model) { return print(ideal_formula(model, {}).outputs[0]); }
+std::string spelled(const Model& model) { return print(ideal_formula(model, {})->outputs[0]); }
 
 TEST(RealNpu, MultipliesGatedPowers) {
   const Values W = {0.7, -1.2, 1.5, 0.4, -0.8, 2}, g = {0.3, 0.9, 1.4}, x = {1.25, -3, -0.5};
@@ -80,9 +80,9 @@ TEST(RealNpu, GateGradientIsExactlyZeroOutside) {
 }
 
 TEST(RealNpu, SparsityErrorLooksAtPowersOnlyAndMayExceedOneHalf) {
-  EXPECT_EQ(sparsity_error(real_npu({1, -1}, {0.5, 0.5})), 0);
-  EXPECT_EQ(sparsity_error(ungated({1, 1.75})), 0.75);
-  EXPECT_EQ(sparsity_error(ungated({-3})), 2);
+  EXPECT_EQ(*sparsity_error(real_npu({1, -1}, {0.5, 0.5})), 0);
+  EXPECT_EQ(*sparsity_error(ungated({1, 1.75})), 0.75);
+  EXPECT_EQ(*sparsity_error(ungated({-3})), 2);
 }
 
 TEST(RealNpu, SpellsPowers) {
@@ -94,7 +94,7 @@ TEST(RealNpu, SpellsPowers) {
 }
 
 TEST(RealNpu, SpellsTheRootWithItsPhase) {
-  const Formula formula = ideal_formula(ungated({0.5}), {"side length"});
+  const Formula formula = *ideal_formula(ungated({0.5}), {"side length"});
   EXPECT_FALSE(formula.discrete);
   EXPECT_EQ(formula.notes, std::vector<std::string>{"W_re = 0.5 is not a discrete value"});
   const std::vector<std::string> names = {"side length"};

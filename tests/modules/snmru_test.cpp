@@ -36,7 +36,7 @@ Values outputs_of(const Model& model, const Values& x, Precision precision = Pre
   return *predict(model, x, precision);
 }
 
-std::string spelled(const Model& model) { return print(ideal_formula(model, {}).outputs[0]); }
+std::string spelled(const Model& model) { return print(ideal_formula(model, {})->outputs[0]); }
 
 const Values W6 = {0.3, 1, 0.8, 0.1, 0, 0.7}, R6 = {0.6, 0, 0.2, 0.9, 1, 0.4}, x3 = {-1.7, 2.3, -0.6};
 
@@ -103,15 +103,15 @@ TEST(Snmru, EverySampleHasNoiseOfItsOwn) {
 }
 
 TEST(Snmru, SparsityErrorIsTheMeanOfBothMaxima) {
-  EXPECT_EQ(sparsity_error(snmru({1, 0}, {0, 1})), 0);
-  EXPECT_EQ(sparsity_error(snmru({1, 0.75}, {0.5, 0})), 0.375);
+  EXPECT_EQ(*sparsity_error(snmru({1, 0}, {0, 1})), 0);
+  EXPECT_EQ(*sparsity_error(snmru({1, 0.75}, {0.5, 0})), 0.375);
 }
 
 TEST(Snmru, SpellsProductsAndQuotients) {
   EXPECT_EQ(spelled(snmru({1, 1}, {0, 0})), "x1*x2");
   EXPECT_EQ(spelled(snmru({0.9996, 0}, {0.0004, 1})), "x1/x2");
   EXPECT_EQ(spelled(snmru({1, 0}, {1, 0})), "1");
-  const Formula formula = ideal_formula(snmru({1}, {0.25}), {});
+  const Formula formula = *ideal_formula(snmru({1}, {0.25}), {});
   EXPECT_EQ(formula.notes, std::vector<std::string>{"R = 0.25 is not a discrete value"});
   EXPECT_FALSE(formula.discrete);
   EXPECT_NEAR(*evaluate(formula.outputs[0], std::vector<std::string>{"x1"}, Values{-2}),
@@ -150,7 +150,7 @@ TEST(Snmru, WeightsStartAroundOneHalfAndStayBetweenZeroAndOne) {
   const ModuleInfo& module = **find_module("sNMRU");
   ASSERT_EQ(module.parameters.size(), 2u);
   for (const ParameterInfo& p : module.parameters) {
-    EXPECT_EQ(p.start.kind, Start::Kind::Uniform) << p.name;
+    EXPECT_EQ(p.start.kind, modules::Start::Kind::Uniform) << p.name;
     EXPECT_EQ((Values{p.start.a, p.start.b}), (Values{0.25, 0.75})) << p.name;
     ASSERT_TRUE(p.clamp) << p.name;
     EXPECT_EQ((Values{p.clamp->lo, p.clamp->hi}), (Values{0, 1})) << p.name;

@@ -36,7 +36,7 @@ Values slopes(const Model& model, const Values& x, Precision precision = Precisi
   return gradients(model, x, Values{outputs_of(model, x, precision)[0] - 0.5}, precision)->layers[0];
 }
 
-std::string spelled(const Values& W) { return print(ideal_formula(snmu(W), {}).outputs[0]); }
+std::string spelled(const Values& W) { return print(ideal_formula(snmu(W), {})->outputs[0]); }
 
 Values strengths(const Regulariser& r, const std::vector<long>& iterations) {
   Values result;
@@ -108,15 +108,15 @@ TEST(Snmu, EverySampleHasNoiseOfItsOwn) {
 }
 
 TEST(Snmu, SparsityErrorIsTheDistanceFromZeroAndOne) {
-  EXPECT_EQ(sparsity_error(snmu({1, 0, 1})), 0);
-  EXPECT_EQ(sparsity_error(snmu({1, 0.75, 0.125})), 0.25);
+  EXPECT_EQ(*sparsity_error(snmu({1, 0, 1})), 0);
+  EXPECT_EQ(*sparsity_error(snmu({1, 0.75, 0.125})), 0.25);
 }
 
 TEST(Snmu, SpellsProducts) {
   EXPECT_EQ(spelled({1, 1}), "x1*x2");
   EXPECT_EQ(spelled({0.0004, 0.9996}), "x2");
   EXPECT_EQ(spelled({0, 0}), "1");
-  const Formula formula = ideal_formula(snmu({0.5, 1, 1, 0}, 2), {"my x", "y"});
+  const Formula formula = *ideal_formula(snmu({0.5, 1, 1, 0}, 2), {"my x", "y"});
   EXPECT_EQ(print(formula.outputs[0]), "(0.5*\"my x\" + 0.5)*y");
   EXPECT_EQ(print(formula.outputs[1]), "\"my x\"");
   EXPECT_EQ(formula.notes, std::vector<std::string>{"W = 0.5 is not a discrete value"});
@@ -156,7 +156,7 @@ TEST(Snmu, WeightsStartAroundOneHalfAndStayBetweenZeroAndOne) {
     const ModuleInfo& module = **find_module(name);
     ASSERT_EQ(module.parameters.size(), 1u);
     const ParameterInfo& W = module.parameters[0];
-    EXPECT_EQ(W.start.kind, Start::Kind::Uniform);
+    EXPECT_EQ(W.start.kind, modules::Start::Kind::Uniform);
     EXPECT_EQ((Values{W.start.a, W.start.b}), (Values{0.25, 0.75}));
     ASSERT_TRUE(W.clamp);
     EXPECT_EQ((Values{W.clamp->lo, W.clamp->hi}), (Values{0, 1}));

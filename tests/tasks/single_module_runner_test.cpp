@@ -14,6 +14,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -461,14 +462,14 @@ TEST(Runner, StopsEarlyAndGivesOnlyWholeRuns) {
   const Plan plan = plan_of(30, 10);
   const Runs runs(plan);
   const Records whole = trained(plan);
-  std::atomic<bool> stop = false;
+  std::stop_source stop;
   ExecutorSettings settings;
   settings.threads = 1;
-  settings.stop = &stop;
+  settings.stop = stop.get_token();
   Records stored;
   settings.finished = [&](const FinishedRuns& finished) -> Status {
     for (const FinishedRun& run : finished.runs) stored.emplace(runs.name(run.id), run.record);
-    stop = true;
+    stop.request_stop();
     return Done{};
   };
   ASSERT_TRUE(train_single_modules(runs.cells, runs.ids, settings).ok());
@@ -480,14 +481,14 @@ TEST(Runner, StopsEarlyAndGivesOnlyWholeRuns) {
 TEST(Runner, StopsInTheMiddleOfRunsWithoutGivingThem) {
   const Runs runs(plan_of(1000000, 10));
   for (const int threads : {1, 2}) {
-    std::atomic<bool> stop = false;
+    std::stop_source stop;
     std::atomic<long> furthest = 0;
     ExecutorSettings settings;
     settings.threads = threads;
-    settings.stop = &stop;
+    settings.stop = stop.get_token();
     settings.logged = [&](const RunId&, const RunRecord& record) {
       furthest = std::max(furthest.load(), record.steps.back());
-      if (record.steps.back() >= 20) stop = true;
+      if (record.steps.back() >= 20) stop.request_stop();
     };
     settings.finished = [](const FinishedRuns&) -> Status { return Error{"a run that is not whole"}; };
     const Status status = train_single_modules(runs.cells, runs.ids, settings);

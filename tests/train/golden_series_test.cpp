@@ -163,7 +163,7 @@ std::array<Logged, 3> train(const Series& series) {
       Network<float>& network = bundle.network();
       Logged& row = result[static_cast<std::size_t>(e / 1000)];
       row = {mean_squared_error(network, validation), mean_squared_error(network, test),
-             sparsity_error(network.model(0))};
+             *sparsity_error(network.model(0))};
       for (int lane = 0; lane < lanes; ++lane) bundle.set_validation_error(lane, row.validation);
     }
     bundle.step(batch.x.data(), batch.t.data(), 128);

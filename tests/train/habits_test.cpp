@@ -152,7 +152,7 @@ TEST(Regularisers, OfUnitsAndGrowthHaveTheRampOfSparsity) {
 // ---- noise ---------------------------------------------------------------------------------------------------------
 
 // The noise of one step on these inputs, of one lane.
-Values noise_of(const Noise& noise, const Values& x, std::uint64_t seed, int lane, int steps = 1) {
+Values noise_of(const InputNoise& noise, const Values& x, std::uint64_t seed, int lane, int steps = 1) {
   Bundle<float> bundle(stack_of("sNMU:1", 2), recipe_with([&](TrainingRecipe& r) { r.noise = noise; }),
                        simd::active_target());
   for (int l = 0; l < bundle.lanes(); ++l)

@@ -91,7 +91,7 @@ TEST(RecipeAsJson, ReadsBackWithEveryPart) {
                                    Regulariser::l1(1e-9, 1e-7, 3, 5000), Regulariser::unit(1, 40000, 50000, "W_re"),
                                    Regulariser::grow(10, 20000, 35000)};
   recipe.training.loss = Loss::huber(1.0 / 7);
-  recipe.training.noise = Noise{0.1, 0.5};
+  recipe.training.noise = InputNoise{0.1, 0.5};
   recipe.training.restarts = Restarts{8, 5000};
   recipe.training.cool_down = CoolDown{30000, 45000};
   recipe.layers[0].starts = {{"W", -1.0 / 3, 0.25}, {"g", 0, 1}};

@@ -1,5 +1,5 @@
 // Networks that are wired: values by hand, and gradients against differences.
-#include "train/wiring.hpp"
+#include "nalm/wiring.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include "nalm/modules/mathematics.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 struct Dense {
   enum Option { activation };
@@ -105,4 +105,4 @@ struct Dense {
   }
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

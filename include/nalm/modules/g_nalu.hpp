@@ -7,7 +7,7 @@
 
 #include "nalm/modules/nalu.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 struct GoldenBase {
   static constexpr double scale = 0.48121182505960344750;  // ln((1 + sqrt 5)/2)
@@ -40,4 +40,4 @@ struct GNalu : NaluMathematics<GoldenBase> {
   };
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

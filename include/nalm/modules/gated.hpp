@@ -9,7 +9,7 @@
 #include "nalm/modules/nau.hpp"
 #include "nalm/modules/nmu.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 struct GatedNauNmu {
   static constexpr ParameterInfo parameters[] = {
@@ -126,4 +126,4 @@ struct GatedNauNmu {
   }
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

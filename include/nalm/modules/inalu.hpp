@@ -10,7 +10,7 @@
 
 #include "nalm/modules/nac_weights.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 namespace inalu {
 
@@ -157,4 +157,4 @@ struct INalu : inalu::Mathematics<false> {
   };
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

@@ -11,7 +11,7 @@
 
 #include "nalm/modules/inalu.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 struct INaluShared : inalu::Mathematics<true> {
   static constexpr ParameterInfo parameters[] = {
@@ -39,4 +39,4 @@ struct INaluShared : inalu::Mathematics<true> {
   };
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

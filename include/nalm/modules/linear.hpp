@@ -5,7 +5,7 @@
 
 #include "nalm/modules/mathematics.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 struct Linear {
   enum Option { bias };
@@ -81,4 +81,4 @@ struct Linear {
   }
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

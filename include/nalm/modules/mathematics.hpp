@@ -22,7 +22,7 @@
 #include "nalm/expression.hpp"
 #include "nalm/module.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 // Where array number k of a table begins. Options are asked for where a parameter depends on one.
 template <const auto& table, class Options>
@@ -108,4 +108,4 @@ struct SinCosExpression {
 };
 inline SinCosExpression sincos(const Expression& x) { return {sin(x), cos(x)}; }
 
-}  // namespace nalm
+}  // namespace nalm::modules

@@ -17,7 +17,7 @@
 #include "nalm/detail/portable.hpp"
 #include "nalm/modules/mathematics.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 namespace mc_fc {
 
@@ -342,4 +342,4 @@ struct MulMcFcRealNpu : mc_fc::Mul<mc_fc::Sign::RealNpu> {
   };
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

@@ -7,7 +7,7 @@
 
 #include "nalm/modules/nac_weights.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 struct NacAdd : nac::OneWeight {
   static constexpr Operation operations[] = {Operation::Add, Operation::Subtract};
@@ -58,4 +58,4 @@ struct NacAdd : nac::OneWeight {
   }
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

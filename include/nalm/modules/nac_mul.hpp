@@ -7,7 +7,7 @@
 
 #include "nalm/modules/nac_weights.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 struct NacMul : nac::OneWeight {
   static constexpr Quantity steps[] = {
@@ -72,4 +72,4 @@ struct NacMul : nac::OneWeight {
   }
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

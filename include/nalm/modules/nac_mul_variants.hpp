@@ -11,7 +11,7 @@
 #include "nalm/modules/nac_mul.hpp"
 #include "nalm/modules/nmu.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 // Forward, backward and readout are NacMul's own: they ask only for W.
 struct NacMulNonnegative : NacMul {
@@ -88,4 +88,4 @@ struct NacMulNmu : NacMulNonnegative {
   }
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

@@ -7,7 +7,7 @@
 
 #include "nalm/modules/mathematics.hpp"
 
-namespace nalm::nac {
+namespace nalm::modules::nac {
 
 // W_hat, M_hat: n raw values each. out: W, then tanh(W_hat), then sigmoid(M_hat), n values each.
 template <class T>
@@ -117,4 +117,4 @@ Expression ideal(Readout& r, int o, std::string_view of_sum, std::string_view of
   return g * sum + (1.0 - g) * product_of_powers(powers);
 }
 
-}  // namespace nalm::nac
+}  // namespace nalm::modules::nac

@@ -11,7 +11,7 @@
 
 #include "nalm/modules/real_npu.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 struct NaiveNpu : RawMatrices<2> {
   static constexpr ParameterInfo parameters[] = {
@@ -109,4 +109,4 @@ struct NaiveNpu : RawMatrices<2> {
   }
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

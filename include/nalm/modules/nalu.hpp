@@ -9,7 +9,7 @@
 
 #include "nalm/modules/nac_weights.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 // G-NALU is the same with every tanh and sigmoid in base phi, that is, with its argument times ln(phi).
 template <class Base>
@@ -118,4 +118,4 @@ struct Nalu : NaluMathematics<NaluBase> {
   };
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

@@ -13,7 +13,7 @@
 
 #include "nalm/modules/nac_weights.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 namespace nalu_variants {
 
@@ -178,4 +178,4 @@ struct Nalu2MIg : nalu_variants::Mathematics<true, true> {
   };
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

@@ -10,7 +10,7 @@
 
 #include "nalm/modules/nalu.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 // Weights and their pull-back, the logarithms, operations and recipe are the NALU's.
 struct NaluVector : NaluMathematics<NaluBase> {
@@ -92,4 +92,4 @@ struct NaluVector : NaluMathematics<NaluBase> {
   }
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

@@ -7,7 +7,7 @@
 
 #include "nalm/modules/mathematics.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 struct Nau {
   static constexpr ParameterInfo parameters[] = {
@@ -104,4 +104,4 @@ struct Nau {
   }
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

@@ -10,7 +10,7 @@
 
 #include "nalm/modules/mathematics.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 struct Nlrl {
   static constexpr double smallest = 1e-10;
@@ -217,4 +217,4 @@ struct Nlrl {
   }
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

@@ -12,7 +12,7 @@
 
 #include "nalm/modules/mathematics.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 template <bool separate_sign>
 struct NmruMathematics : RawMatrices<2> {
@@ -194,4 +194,4 @@ struct NmruVanilla : NmruMathematics<false> {
   };
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

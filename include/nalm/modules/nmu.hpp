@@ -7,7 +7,7 @@
 
 #include "nalm/modules/mathematics.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 struct Nmu : RawMatrices<1> {
   static constexpr ParameterInfo parameters[] = {
@@ -87,4 +87,4 @@ struct Nmu : RawMatrices<1> {
   }
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

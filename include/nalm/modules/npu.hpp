@@ -9,7 +9,7 @@
 
 #include "nalm/modules/real_npu.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 struct Npu : npu::GatedPowers<2> {
   static constexpr ParameterInfo parameters[] = {
@@ -101,4 +101,4 @@ struct Npu : npu::GatedPowers<2> {
   }
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

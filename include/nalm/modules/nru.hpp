@@ -11,7 +11,7 @@
 
 #include "nalm/modules/mathematics.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 namespace nru {
 
@@ -204,4 +204,4 @@ struct NruSeparate : NruMathematics<true> {
   };
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

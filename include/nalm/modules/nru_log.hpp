@@ -12,7 +12,7 @@
 
 #include "nalm/modules/nru.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 struct NruLog : RawMatrices<1> {
   static constexpr ParameterInfo parameters[] = {
@@ -99,4 +99,4 @@ struct NruLog : RawMatrices<1> {
   }
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

@@ -12,7 +12,7 @@
 #include "nalm/detail/portable.hpp"
 #include "nalm/modules/nru.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 struct NruPower : RawMatrices<1> {
   static constexpr double pi = 3.14159265358979323846;
@@ -121,4 +121,4 @@ struct NruPower : RawMatrices<1> {
   }
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

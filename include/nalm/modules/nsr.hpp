@@ -14,7 +14,7 @@
 
 #include "nalm/modules/mathematics.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 struct Nsr {
   enum Option { lambda, redundancy };
@@ -218,4 +218,4 @@ struct Nsr {
   }
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

@@ -8,7 +8,7 @@
 
 #include "nalm/modules/mathematics.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 namespace npu {
 
@@ -158,4 +158,4 @@ struct RealNpu : npu::GatedPowers<1> {
   static Expression ideal(Readout& r, int o) { return npu::ideal(r, o); }
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

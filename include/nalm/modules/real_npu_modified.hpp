@@ -9,7 +9,7 @@
 
 #include "nalm/modules/real_npu.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 struct RealNpuModified : RealNpu {
   static constexpr ParameterInfo parameters[] = {
@@ -41,4 +41,4 @@ struct RealNpuModified : RealNpu {
   };
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

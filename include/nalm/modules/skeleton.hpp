@@ -11,7 +11,7 @@
 
 #include "nalm/modules/mathematics.hpp"  // what forward and backward may use
 
-namespace nalm {
+namespace nalm::modules {
 
 struct Skeleton {
   // What is trained: name, index space, start values, bounds (or {}), meaning.
@@ -97,4 +97,4 @@ struct Skeleton {
   }
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

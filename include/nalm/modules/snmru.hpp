@@ -9,7 +9,7 @@
 
 #include "nalm/modules/nmru.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 struct SNmru : NmruMathematics<true> {
   static constexpr Quantity steps[] = {
@@ -26,7 +26,7 @@ struct SNmru : NmruMathematics<true> {
   };
   static Recipe recipe() {
     Recipe r = NmruMathematics::recipe();
-    r.training.noise = Noise{1, 5};
+    r.training.noise = InputNoise{1, 5};
     return r;
   }
 
@@ -109,4 +109,4 @@ struct SNmru : NmruMathematics<true> {
   }
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

@@ -12,7 +12,7 @@
 
 #include "nalm/modules/nmu.hpp"
 
-namespace nalm {
+namespace nalm::modules {
 
 struct SNmu : Nmu {
   static constexpr Quantity steps[] = {
@@ -23,7 +23,7 @@ struct SNmu : Nmu {
   };
   static Recipe recipe() {
     Recipe r;
-    r.training.noise = Noise{1, 5};
+    r.training.noise = InputNoise{1, 5};
     r.layers[0].regularisers = {Regulariser::sparsity(10, 20000, 35000)};
     return r;
   }
@@ -108,7 +108,7 @@ struct SNmu : Nmu {
 struct SNmuBatch : SNmu {
   static Recipe recipe() {
     Recipe r = SNmu::recipe();
-    r.training.noise = Noise{.lo = 1, .batch_adaptive = true};
+    r.training.noise = InputNoise{.lo = 1, .batch_adaptive = true};
     return r;
   }
   static constexpr ModuleInfo info{
@@ -125,4 +125,4 @@ struct SNmuBatch : SNmu {
   };
 };
 
-}  // namespace nalm
+}  // namespace nalm::modules

@@ -537,7 +537,7 @@ Status train_single_modules(const std::vector<Cell>& cells, const std::vector<Ru
   const auto progressed = [&](double steps) {
     const double now = done.fetch_add(steps, std::memory_order_relaxed) + steps;
     if (settings.progress) settings.progress->store(now / total, std::memory_order_relaxed);
-    return !ended && !(settings.stop && *settings.stop);
+    return !ended && !settings.stop.stop_requested();
   };
   parallel_for(static_cast<int>(all.size()), threads, [&](int k) {
     if (!progressed(0)) return;

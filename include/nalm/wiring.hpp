@@ -52,13 +52,18 @@ class Wiring {
   int mix(Port c, int a, int b);
   int sum(std::vector<Term> terms, double lowest = -std::numeric_limits<double>::infinity());
 
+  // What is wrong with a node, such as one that does not exist yet, check_wiring says.
   const std::vector<Node>& nodes() const { return nodes_; }
   int inputs() const { return nodes_.front().width; }
   int outputs() const { return nodes_.back().width; }
 
  private:
   int add(Node node);
+  int width_of(int node) const;  // 0 if there is none
   std::vector<Node> nodes_;
 };
+
+// Every layer on its own, every node made of nodes before it that fit, and every layer applied somewhere.
+Status check_wiring(const Stack& stack, const Wiring& wiring);
 
 }  // namespace nalm
