@@ -33,10 +33,10 @@ int main() {
   auto trainer = nalm::Trainer::create(nalm::default_training(*stack));
   if (!trainer) return failure(trainer.error().message);
   if (const auto started = trainer->start(0, 1); !started) return failure(started.error().message);
-  if (const auto trained = trainer->train(1500, differences); !trained) return failure(trained.error().message);
+  if (const auto trained = trainer->train(8000, differences); !trained) return failure(trained.error().message);
   auto second = nalm::Trainer::from_checkpoint(*trainer->checkpoint(), "checkpoint");
   if (!second) return failure(second.error().message);
-  if (const auto trained = second->train(1500, differences); !trained) return failure(trained.error().message);
+  if (const auto trained = second->train(8000, differences); !trained) return failure(trained.error().message);
 
   const auto model = second->model(0);
   if (!model) return failure(model.error().message);
