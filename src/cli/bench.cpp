@@ -226,6 +226,8 @@ int run(Store& store, const Options& o) {
 int bench(const Options& o) {
   if (o.quiet && o.json_lines) return fail({"--quiet and --json-lines exclude each other."});
   if (!o.emit.empty()) {
+    if (!o.out.empty() || !o.resume.empty())
+      return fail({"--emit writes tables and fits nothing, so that there are no results for --out or --resume."});
     const Result<Plan> plan = plan_of(o);
     if (!plan) return fail(plan.error());
     const Result<std::size_t> written = emit_tables(*plan, o.emit);
@@ -258,9 +260,11 @@ void add_bench(Program& program) {
       program.add("bench", "Run the Single Module Arithmetic Task, seed for seed as the paper did, or another task");
   command.choice("--task", o.task, tasks, "What to run: the paper's task if not given, or one of `nalm list --tasks`")
       .text("--preset", o.preset, "Named settings of the task: `nalm list TASK` shows them")
-      .text("--modules,--models,--only", o.modules,
-            "Modules or other models of the task by name, such as NAU,NMU; all of the preset if not given")
-      .text("--operations", o.operations, "Some of add,sub,mul,div, or of the task's; all if not given")
+      .text("modules,--modules,--models,--only", o.modules,
+            "Modules or other models of the task by name, such as NAU,NMU; all of the preset if not given",
+            Value::Module)
+      .text("--operations", o.operations, "Some of add,sub,mul,div, or of the task's; all if not given",
+            Value::Operation)
       .text("--settings,--ranges", o.settings,
             "Some of the task's settings by name. Single module task: training ranges, by their number in the paper (0 "
             "to 8) or as text such as \"[-2,2)\"; all if not given")
@@ -280,10 +284,12 @@ void add_bench(Program& program) {
             fmt::format(
                 "Folder for the results; {} if not given. One with results is refused. NAME.csv: the folder NAME, and "
                 "its table in NAME.csv",
-                default_folder))
-      .text("--resume", o.resume, "Go on with an interrupted benchmark in this folder")
-      .text("--series", o.series, "Also write every logged row to this CSV file")
-      .text("--emit", o.emit, "Task formulas: write the tables as CSV files into this folder, and fit nothing")
+                default_folder),
+            Value::Folder)
+      .text("--resume", o.resume, "Go on with an interrupted benchmark in this folder", Value::Folder)
+      .text("--series", o.series, "Also write every logged row to this CSV file", Value::File)
+      .text("--emit", o.emit, "Task formulas: write the tables as CSV files into this folder, and fit nothing",
+            Value::Folder)
       .flag("--quiet", o.quiet, "Print nothing but errors")
       .flag("--json-lines", o.json_lines, "Print events, one JSON object per line")
       .example(

@@ -131,7 +131,8 @@ void add_calc(Program& program) {
   program.add("calc", "A calculator whose operators are modules, trained on the spot")
       .word("calculation", o.text,
             "Numbers, + - * / ^, parentheses, sqrt(...). Powers are whole numbers or halves of them. Write -- in front "
-            "of a calculation that starts with -")
+            "of a calculation that starts with -",
+            Value::Text)
       .text("--modules", o.modules,
             "Modules for operators, such as \"*=NALU,sqrt=RealNPU\"; otherwise + - NAU, * NMU, / NMRU, sqrt NRU-power. "
             "Whole powers are products")

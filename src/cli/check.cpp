@@ -49,7 +49,7 @@ void add_check(Program& program) {
   static std::vector<std::string> names;
   static CheckSettings settings;
   program.add("check", "Check gradients: backward against differences of forward")
-      .words("module", names, "Modules to check; all of them if none is named")
+      .words("module", names, "Modules to check; all of them if none is named", Value::Module)
       .number("--seed", settings.seed, "Seed of the random shapes, parameters and inputs")
       .number("--cases", settings.cases, 1, 1000000, "Random cases per module")
       .numbers("--inputs", settings.inputs, 1, 10000, "Numbers of inputs to try, such as 1,2,100")

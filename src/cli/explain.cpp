@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "cli/command.hpp"
-#include "formula/node.hpp"
+#include "cli/list_tasks.hpp"
+#include "formula/rewrite.hpp"
 #include "nalm/model.hpp"
 
 namespace nalm::cli {
@@ -42,50 +44,23 @@ void print_array(const ExplainedArray& a) {
   }
 }
 
-// One node of the formula below, from operands whose gates are decided.
-Expression decided_node(const Expression& e, const std::vector<Expression>& o, const std::vector<std::string>& names,
-                        const std::vector<double>& values) {
-  switch (e.kind()) {
-    case Expression::Kind::Constant:
-    case Expression::Kind::Variable:
-      return e;
-    case Expression::Kind::Negate:
-      return -o[0];
-    case Expression::Kind::Add:
-      return o[0] + o[1];
-    case Expression::Kind::Subtract:
-      return o[0] - o[1];
-    case Expression::Kind::Multiply:
-      return o[0] * o[1];
-    case Expression::Kind::Divide:
-      return o[0] / o[1];
-    case Expression::Kind::Power:
-      return pow(o[0], o[1]);
-    case Expression::Kind::Call:
-      break;
-  }
-  if (e.name() == "sigmoid") {
-    const Result<double> gate = evaluate(e, names, values);
-    if (gate && std::fabs(*gate - std::round(*gate)) < 1e-3) return std::round(*gate);
-  }
-  return Expression::call(e.name(), o).value();
-}
-
-// The formula with every gate replaced by 0 or 1 that is so close to it at this input. A sum of many inputs is a deep
-// tree, so nothing here recurses.
+// The formula with every gate replaced by 0 or 1 that is so close to it at this input.
 Expression decide_gates(const Expression& root, const std::vector<std::string>& names,
                         const std::vector<double>& values) {
-  std::vector<Expression> stack;
-  formula::visit_operands_first(root, [&](const Expression& e) {
-    const auto first = stack.end() - static_cast<std::ptrdiff_t>(e.operands().size());
-    const std::vector<Expression> operands(first, stack.end());
-    stack.erase(first, stack.end());
-    stack.push_back(decided_node(e, operands, names, values));
+  return rewrite(root, [&](const Expression& e) -> std::optional<Expression> {
+    if (e.kind() != Expression::Kind::Call || e.name() != "sigmoid") return std::nullopt;
+    const Result<double> gate = evaluate(e, names, values);
+    if (!gate || std::fabs(*gate - std::round(*gate)) >= 1e-3) return std::nullopt;
+    return Expression(std::round(*gate));
   });
-  return stack.back();
 }
 
 int explain_model(const ExplainOptions& options) {
+  std::error_code ignored;
+  if (const auto module = find_module(options.model); module && !std::filesystem::exists(options.model, ignored)) {
+    print_module(**module);
+    return yes;
+  }
   const Result<Model> model = load_model(options.model);
   if (!model) return fail(model.error());
   const std::vector<std::string> columns = model->column_names();
@@ -134,10 +109,10 @@ int explain_model(const ExplainOptions& options) {
 void add_explain(Program& program) {
   static ExplainOptions options;
   program.add("explain", "How a model computes, step by step, and the formula it spells")
-      .word("model", options.model, "Model file (JSON)")
+      .word("model", options.model, "Model file (JSON), or the name of a module")
       .numbers("--input", options.input, "One value per input, such as 2,3,4: show the computation for it")
       .flag("--literal", options.literal, "Also print the formula with every epsilon spelled out")
-      .example("  nalm explain model.json --input 2,3,4\n  nalm explain model.json --literal")
+      .example("  nalm explain model.json --input 2,3,4\n  nalm explain model.json --literal\n  nalm explain NMU")
       .run([] { return explain_model(options); });
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/text.hpp"
 #include "cli/judgement.hpp"
@@ -13,6 +14,7 @@ namespace nalm::cli {
 namespace {
 
 struct Options {
+  std::vector<std::string> words;
   std::string folder = default_folder, model, operation, setting, out;
   std::optional<long> seed, step;
 };
@@ -37,6 +39,21 @@ Status keep(std::vector<std::size_t>& chosen, const std::vector<Cell>& cells, st
                      ? fmt::format("{} has several; choose one with --{}: {}.", folder, option, fmt::join(known, ", "))
                      : fmt::format("{} has no {} \"{}\"; it has {}.", folder, option, name, fmt::join(known, ", "))};
   std::erase_if(chosen, [&](std::size_t c) { return cells[c].*part != wanted; });
+  return Done{};
+}
+
+// A word that is the name of a module, and of no folder, is the module.
+Status name_words(Options& o) {
+  bool has_folder = false;
+  for (const std::string& word : o.words) {
+    std::error_code ignored;
+    const bool is_module = !std::filesystem::exists(word, ignored) && find_module(word);
+    if (is_module ? !o.model.empty() : has_folder)
+      return Error{
+          fmt::format("\"{}\" is one {} too many; nalm export writes one run.", word, is_module ? "module" : "folder")};
+    (is_module ? o.model : o.folder) = word;
+    has_folder = has_folder || !is_module;
+  }
   return Done{};
 }
 
@@ -92,17 +109,21 @@ int export_run(const Options& o) {
 void add_export(Program& program) {
   static Options o;
   program.add("export", "Write one run of a benchmark as a model file")
-      .optional_word("folder", o.folder, "Folder with results")
-      .text("--module,--model", o.model, "Module, or another model of the task")
-      .text("--operation", o.operation, "add, sub, mul or div, or another of the task")
+      .words("what", o.words, fmt::format("Folder with results ({} if not given), and the module", default_folder),
+             Value::Folder)
+      .text("--module,--model", o.model, "Module, or another model of the task", Value::Module)
+      .text("--operation", o.operation, "add, sub, mul or div, or another of the task", Value::Operation)
       .text("--range,--setting", o.setting, "Training range, such as \"[1,2)\", or another setting of the task")
       .number("--seed", o.seed, 0, 4294967295, "Seed of the run; the first one if not given")
       .number("--step", o.step, 0, 1000000000, "Logged iteration; the one where the run is judged if not given")
-      .text("-o,--output", o.out, "Write to this file instead of standard output")
+      .text("-o,--output", o.out, "Write to this file instead of standard output", Value::File)
       .example(
-          "  nalm export --module NMU --operation mul --range \"[1,2)\" --seed 3 -o nmu.json\n"
+          "  nalm export NMU --operation mul --range \"[1,2)\" --seed 3 -o nmu.json\n"
           "  nalm explain nmu.json --input 2,3")
-      .run([] { return export_run(o); });
+      .run([] {
+        if (Status named = name_words(o); !named) return fail(named.error());
+        return export_run(o);
+      });
 }
 
 }  // namespace nalm::cli

@@ -33,9 +33,9 @@ void add_figure(Program& program) {
   static std::string name, out;
   static bool data_only = false;
   program.add("figure", "Draw one of the paper's explanatory figures as an HTML page")
-      .optional_word("name", name, "Which; the list of them if not given")
+      .optional_word("name", name, "Which; the list of them if not given", Value::Text)
       .flag("--data", data_only, "Write the numbers as JSON instead")
-      .text("-o,--output", out, "Write to this file; NAME.html if not given")
+      .text("-o,--output", out, "Write to this file; NAME.html if not given", Value::File)
       .example("  nalm figure\n  nalm figure singularity -o singularity.html")
       .run([] { return figure(name, out, data_only); });
 }

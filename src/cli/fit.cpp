@@ -235,7 +235,7 @@ void add_fit(Program& program) {
   static Options o;
   program
       .add("fit",
-           "Find the formula behind a table: + - * /, powers, constants, sums of products, ratios of sums and\n"
+           "Find the formula behind a table: + - * /, powers, constants, sums of products, ratios of sums and "
            "comparison; not sin or exp")
       .word("data", o.data, "Table (CSV: comma, semicolon or tab); - is standard input")
       .text("--target", o.target, "The column that the formula should give")
@@ -245,7 +245,7 @@ void add_fit(Program& program) {
       .text("--use", o.use, "Columns that must appear, such as a,b")
       .text("--score", o.score, "Judge this formula on the data instead of searching, such as \"a*b + c\"")
       .text("--format", o.format, "Export: text, latex, sympy, python, c, spreadsheet, mathml or json (the model file)")
-      .text("-o,--out", o.out, "File for the export; standard output if not given")
+      .text("-o,--out", o.out, "File for the export; standard output if not given", Value::File)
       .number("--time-limit", o.time_limit, "Seconds after which the search ends with the best so far; 0: none")
       .number("--seed", o.seed, "The same data and seed give the same bits, for any number of threads")
       .number("--threads", o.threads, 0, 1024, "Threads; 0 uses all processors")

@@ -89,6 +89,8 @@ std::string operations_text(const ModuleInfo& module) {
   return text.empty() ? "-" : text;
 }
 
+}  // namespace
+
 void print_module(const ModuleInfo& m) {
   put("{}: {}\n\n", m.name, m.title);
   print_field("formula", m.formula);
@@ -117,6 +119,8 @@ void print_module(const ModuleInfo& m) {
   for (std::string_view d : m.differences) put("  - {}\n", wrap(d, 4));
   put("\nunusual inputs\n  {}\n", wrap(m.unusual_inputs, 2));
 }
+
+namespace {
 
 Json to_json(const ModuleInfo& m) {
   Json json;
@@ -226,7 +230,8 @@ void add_list(Program& program) {
   static std::vector<std::string> names;
   static bool as_json = false, tasks = false;
   program.add("list", "The modules, the tasks, or everything about some of them")
-      .words("name", names, "Modules or tasks to describe, such as NMU or \"NAC*\" (upper or lower case)")
+      .words("name", names, "Modules or tasks to describe, such as NMU or \"NAC*\" (upper or lower case)",
+             Value::Module)
       .flag("--tasks", tasks, "The tasks that `nalm bench --task` runs, instead of the modules")
       .flag("--json", as_json, "Write JSON")
       .example("  nalm list\n  nalm list NMU\n  nalm list --json\n  nalm list --tasks\n  nalm list arithmetic-dataset")

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/output.hpp"
 #include "cli/wrap.hpp"
 #include "experiment/plan.hpp"
 

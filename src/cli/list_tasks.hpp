@@ -1,4 +1,4 @@
-// What `nalm list` says about tasks.
+// What `nalm list` says about tasks and modules.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -7,7 +7,8 @@
 
 namespace nalm::cli {
 
-void print_tasks();  // all of them, in a few lines each
+void print_module(const ModuleInfo& module);  // everything about it
+void print_tasks();                           // all of them, in a few lines each
 void print_task(const Task& task);
 nlohmann::ordered_json to_json(const Task& task);
 

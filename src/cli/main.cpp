@@ -15,15 +15,15 @@ int run(int argc, char** argv) {
   Program program(
       "nalm: neural arithmetic logic modules, small neural layers whose trained weights are a formula.\n"
       "Exit codes: 0 success or yes, 1 the answer is no, 2 bad use or bad input.",
-      "\nEnvironment:\n"
+      "Environment:\n"
       "  NALM_SIMD=NAME  use this SIMD target instead of the widest (avx512, avx2, sse4, scalar)\n"
       "\nStart with:\n"
       "  nalm list          the modules\n"
       "  nalm list NMU      one module: formula, parameters, habits, differences from the paper\n"
-      "  nalm train --module NAU --operation add --range \"[1,2)\"   watch one training\n"
+      "  nalm train NAU --operation add --range \"[1,2)\"   watch one training\n"
       "  nalm fit data.csv --target y     the formula behind a table\n"
       "  nalm bench         the paper's benchmark, about a minute\n"
-      "  nalm COMMAND --help",
+      "  nalm help COMMAND",
       [] {
         return fmt::format("nalm {} ({}, SIMD target {}: {} runs at once)", version(), compiler(), simd_target(),
                            simd_lanes());
@@ -42,6 +42,8 @@ int run(int argc, char** argv) {
   add_report(program);
   add_figure(program);
   add_export(program);
+  add_completion(program);
+  add_man(program);
   return program.run(argc, argv);
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/utf8.hpp"
 #include "base/write_file.hpp"
+#include "cli/wrap.hpp"
 #include "experiment/store_file.hpp"
 
 namespace nalm::cli {
@@ -58,7 +59,10 @@ void draw(std::FILE* stream, std::string_view text) {
   note(stream, std::fwrite(text.data(), 1, text.size(), stream) == text.size());
 }
 
-void write_text(std::FILE* stream, std::string_view text) { draw(stream, visible(text)); }
+void write_text(std::FILE* stream, std::string_view text) {
+  const std::string shown = visible(text);
+  draw(stream, is_terminal(stream) ? lay_out(shown, columns_of(stream)) : shown);
+}
 
 void write_data(std::string_view text) {
   if (is_terminal(stdout)) return write_text(stdout, text);

@@ -137,8 +137,8 @@ void add_table(Program& program) {
   Command command = program.add("table", "Tables of a benchmark's results");
   command.optional_word("folder", folder, "Folder with results").choice("--format", format, formats, meanings);
   options.add_to(command)
-      .text("--series", series, "Also write every logged row to this CSV file")
-      .text("-o,--output", out, "Write to this file")
+      .text("--series", series, "Also write every logged row to this CSV file", Value::File)
+      .text("-o,--output", out, "Write to this file", Value::File)
       .example(
           "  nalm table\n  nalm table nalm-results --format latex --paper-intervals -o tables.tex\n"
           "  nalm table --metric all                           the four papers' metrics on the same runs\n"
@@ -155,9 +155,10 @@ void add_compare(Program& program) {
       .words("folders", folders,
              fmt::format("One folder ({} if none is named): with what was published; several: each "
                          "beside the first",
-                         default_folder))
+                         default_folder),
+             Value::Folder)
       .flag("--all", all, "Show all cells, not only those that differ")
-      .text("--report", report, "Several folders: also write an HTML page to this file")
+      .text("--report", report, "Several folders: also write an HTML page to this file", Value::File)
       .example(
           "  nalm compare nalm-results --all\n"
           "  nalm compare mine theirs --report difference.html\n"
@@ -176,7 +177,7 @@ void add_report(Program& program) {
   command.optional_word("path", folder, "Folder with results, or the model file of a fit");
   options.add_to(command)
       .text("-o,--output", out,
-            "Write to this file; report.html in the folder, or model.html for model.json, if not given")
+            "Write to this file; report.html in the folder, or model.html for model.json, if not given", Value::File)
       .example("  nalm report nalm-results -o report.html\n  nalm report model.json")
       .run([] { return report(folder, options, out); });
 }

@@ -7,8 +7,10 @@
 
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
+#include "cli/wrap.hpp"
 #include "experiment/plan.hpp"
 #include "experiment/summary.hpp"
+#include "formula/rewrite.hpp"
 #include "nalm/model.hpp"
 #include "tasks/single_module/problem.hpp"
 
@@ -24,7 +26,8 @@ struct Options {
 
 // Errors over iterations, logarithmic: v validation, t test, * both; a line where a run counts as solved.
 std::string chart(const RunRecord& s, long last_step, double threshold) {
-  constexpr int width = 64, height = 14;
+  constexpr int height = 14;
+  const std::size_t width = std::min<std::size_t>(64, columns_of(stdout) - 10);
   const auto decades = [](double v) { return std::log10(std::max(v, 1e-16)); };
   double lo = decades(threshold), hi = lo;
   for (std::size_t r = 0; r < s.rows(); ++r) {
@@ -41,8 +44,9 @@ std::string chart(const RunRecord& s, long last_step, double threshold) {
   };
   rows[place(threshold)] = std::string(width, '-');
   for (std::size_t r = 0; r < s.rows(); ++r) {
-    const auto x = static_cast<std::size_t>(static_cast<double>(s.steps[r]) /
-                                            static_cast<double>(std::max(1L, last_step)) * (width - 1));
+    const auto x =
+        static_cast<std::size_t>(static_cast<double>(s.steps[r]) / static_cast<double>(std::max(1L, last_step)) *
+                                 static_cast<double>(width - 1));
     const auto put = [&](double v, char mark) {
       if (!std::isfinite(v)) return;
       char& at = rows[place(v)][x];
@@ -58,25 +62,27 @@ std::string chart(const RunRecord& s, long last_step, double threshold) {
     row.erase(row.find_last_not_of(' ') + 1);
     text += fmt::format("{:>7} |{}\n", labelled ? fmt::format("1e{:+.0f}", k == 0 ? hi : lo) : "", row);
   }
-  return text +
-         fmt::format("{:>7} 0{:>{}} iterations   v validation  t test  - solved below\n", "", last_step, width - 1);
+  return text + fmt::format("{:>7} 0{:>{}}\niterations: v validation, t test, * both, - solved below\n", "", last_step,
+                            width - 1);
 }
 
-std::string weights_of(const Model& model) {
-  const std::vector<double> input(static_cast<std::size_t>(model.inputs()), 1.0);
-  const auto layers = explain(model, input);
+// The weights, and the gates as they are for such an input.
+std::string weights_of(const Model& model, double input) {
+  const auto layers = explain(model, std::vector<double>(static_cast<std::size_t>(model.inputs()), input));
   if (!layers) return "";
-  std::string text;
   const ModuleInfo& module = *model.layers.front().module;
-  for (std::size_t k = 0; k < module.weights.size(); ++k) {
-    if (!module.weights[k].counts_as_sparse) continue;
-    std::vector<std::string> values;
-    for (const double v : layers->front().weights[k].values) values.push_back(fmt::format("{:.4g}", v));
+  std::string text;
+  const auto add = [&](const Quantity& quantity, const ExplainedArray& array) {
+    if (!quantity.counts_as_sparse && quantity.role != Role::Gate) return;
+    constexpr std::size_t most = 10;
     std::string list;
-    for (std::size_t j = 0; j < values.size() && j < 10; ++j) list += (j ? ", " : "") + values[j];
-    text += fmt::format("{}{} = ({}{})", text.empty() ? "" : "  ", module.weights[k].name, list,
-                        values.size() > 10 ? ", ..." : "");
-  }
+    for (std::size_t k = 0; k < array.values.size() && k < most; ++k)
+      list += fmt::format("{}{:.4g}", k ? ", " : "", array.values[k]);
+    text += fmt::format("{}{} = ({}{})", text.empty() ? "" : "  ", quantity.name, list,
+                        array.values.size() > most ? ", ..." : "");
+  };
+  for (std::size_t k = 0; k < module.weights.size(); ++k) add(module.weights[k], layers->front().weights[k]);
+  for (std::size_t k = 0; k < module.steps.size(); ++k) add(module.steps[k], layers->front().steps[k]);
   return text;
 }
 
@@ -84,6 +90,7 @@ std::string weights_of(const Model& model) {
 Result<Plan> plan_of(const Options& o) {
   const Result<const Task*> task = find_task("single-module");
   if (!task) return task.error();
+  if (o.module.empty()) return Error{"name the module to train, such as nalm train NAU; nalm list shows them all."};
   if (o.seed > 0xffffffffu) return Error{"--seed must be below 4294967296."};
   Plan plan;
   plan.task = *task;
@@ -109,10 +116,16 @@ int train(const Options& o) {
   const Result<std::vector<Cell>> cells = cells_of(*plan);
   if (!cells) return fail(cells.error());
   if (cells->size() != 1)
-    return fail({"nalm train shows one training: give one operation and one range, or use nalm bench for many."});
+    return fail({fmt::format("nalm train shows one training, and --operation {} --range {} are {}: {}", o.operation,
+                             o.range, cells->size(),
+                             o.range.find_first_of("[(") == o.range.npos && o.range.find(',') != o.range.npos
+                                 ? "the range is two ranges by their numbers; write \"[1,2)\" for values from 1 to 2."
+                                 : "give one operation and one range, or use nalm bench for many.")});
   const Cell& cell = cells->front();
   const long last = cell.iterations();
   const double threshold = cell.goal.limit;
+  const Range& range = problem_of(cell).range.train;
+  const double middle = (range.lo + range.hi) / 2;
 
   put("{} learns {} on {}, tested on {} (seed {}).\n", cell.model, cell.operation, cell.setting,
       name_of(problem_of(cell).range.test), o.seed);
@@ -123,22 +136,34 @@ int train(const Options& o) {
   settings.threads = 1;
   settings.stop = interruptible.token();
   if (!live) put("{:>9}  {:>12}  {:>12}  {:>9}  {}\n", "iteration", "validation", "test", "sparsity", "weights");
-  long latest = 0;
+  long latest = 0, repeated = 0;
+  std::string shown;  // the last row, without its iteration: nobody needs it forty times
   settings.logged = [&](const RunId&, const RunRecord& record) {
     const std::size_t r = record.rows() - 1;
     latest = record.steps[r];
     const Result<Model> model = model_at(cell, record, r);
-    const std::string weights = model ? weights_of(*model) : "";
+    const std::string weights = model ? weights_of(*model, middle) : "";
     const double validation = record.values[r][single_module::validation_mse];
     const double test = record.values[r][single_module::test_mse];
     const double sparsity = record.values[r][single_module::sparsity_error];
     if (!live) {
-      put("{:>9}  {:>12.6g}  {:>12.6g}  {:>9.3g}  {}\n", latest, validation, test, sparsity, weights);
+      const std::string row = fmt::format("{:>12.6g}  {:>12.6g}  {:>9.3g}  {}", validation, test, sparsity, weights);
+      if (row == shown && latest < last) {
+        ++repeated;
+        return;
+      }
+      if (repeated > 0) put("{:>9}  {} row{} like this one\n", "", repeated, repeated == 1 ? "" : "s");
+      put("{:>9}  {}\n", latest, row);
+      flush_output();
+      shown = row;
+      repeated = 0;
       return;
     }
-    const std::string picture = chart(record, last, threshold) +
-                                fmt::format("iteration {:>7}  validation {:.3g}  test {:.3g}  sparsity {:.2g}\n{}\n",
-                                            latest, validation, test, sparsity, weights);
+    const std::string picture =
+        lay_out(chart(record, last, threshold) +
+                    fmt::format("iteration {:>7}  validation {:.3g}  test {:.3g}  sparsity {:.2g}\n{}\n", latest,
+                                validation, test, sparsity, weights),
+                columns_of(stdout));
     if (drawn) draw(stdout, fmt::format("\033[{}A\033[J", drawn));
     put("{}", picture);
     flush_output();
@@ -165,11 +190,11 @@ int train(const Options& o) {
   if (!o.out.empty()) {
     if (Status saved = save_model(*model, o.out); !saved) return fail(saved.error());
   }
-  put("\nThe best iteration by validation error is {}: {}\n", result->judged_step, weights_of(*model));
+  put("\nThe best iteration by validation error is {}: {}\n", result->judged_step, weights_of(*model, middle));
   if (formula_size(*model) <= 1000) {
     const Result<Formula> formula = ideal_formula(*model, model->column_names());
     if (!formula) return fail(formula.error());
-    put("The formula the weights spell: y = {}\n", print(formula->outputs.front()));
+    put("The formula the weights spell: y = {}\n", print(in_digits(formula->outputs.front(), 7)));
   }
   const double test = result->values[single_module::test_mse];
   if (result->success) {
@@ -189,8 +214,8 @@ int train(const Options& o) {
 void add_train(Program& program) {
   static Options o;
   program.add("train", "Train one module and watch it: errors, weights, and the formula they spell")
-      .text("--module", o.module, "Module, such as NAU")
-      .text("--operation", o.operation, "add, sub, mul or div")
+      .text("module,--module", o.module, "Module, such as NAU", Value::Module)
+      .text("--operation", o.operation, "add, sub, mul or div", Value::Operation)
       .text("--range", o.range, "Training range, by number or as text")
       .text("--test-range", o.test_range, "Test range, for a training range that the paper does not have")
       .number("--seed", o.seed, "Seed")
@@ -199,10 +224,10 @@ void add_train(Program& program) {
       .number("--inputs", o.inputs, 2, 10000, "Inputs, of which two are the operands (2)")
       .number("--learning-rate", o.learning_rate, "Learning rate instead of the recipe's")
       .text("--recipe", o.recipe, "Changes to the recipe, as JSON such as '{\"loss\": {\"kind\": \"log\"}}'")
-      .text("-o,--output", o.out, "Write the best model to this file")
+      .text("-o,--output", o.out, "Write the best model to this file", Value::File)
       .example(
-          "  nalm train --module NAU --operation add --range \"[1,2)\"\n"
-          "  nalm train --module NALU --operation mul --range \"[-2,2)\" --seed 3\n"
+          "  nalm train NAU --operation add --range \"[1,2)\"\n"
+          "  nalm train NALU --operation mul --range \"[-2,2)\" --seed 3\n"
           "Exit code 0 if it solved the task, 1 if not.")
       .run([] { return train(o); });
 }

@@ -1,36 +1,20 @@
-// Text for the terminal, in lines of at most 100 columns.
+// Text in lines that fit the terminal.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <string>
 #include <string_view>
 
-#include "cli/output.hpp"
-
 namespace nalm::cli {
 
-// Every line after the first is indented.
-inline std::string wrap(std::string_view text, std::size_t indent) {
-  std::string result;
-  std::size_t column = indent;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    if (column > indent && column + end > 100) {
-      result += "\n" + std::string(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      result += ' ';
-      ++column;
-    }
-    result += text.substr(0, end);
-    column += end;
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return result;
-}
+// For text of standard output. Every line after the first is indented; where that leaves no room, the first as well.
+std::string wrap(std::string_view text, std::size_t indent);
+void print_field(std::string_view label, std::string_view text);
 
-inline void print_field(std::string_view label, std::string_view text) { put("{:<13}{}\n", label, wrap(text, 13)); }
+// Words in lines of at most so many columns, the first from a column on, the others indented.
+std::string wrap_words(std::string_view text, std::size_t column, std::size_t indent, std::size_t columns);
+
+// Any text in so many columns. Lines that are too long are broken between words. In a block of lines that is a table,
+// too many columns become several tables, each with the first column.
+std::string lay_out(std::string_view text, std::size_t columns);
 
 }  // namespace nalm::cli

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/json.hpp"
+#include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "train/recipe_fields.hpp"
 
@@ -53,9 +54,10 @@ Status keep(std::vector<Cell>& cells, std::string Cell::*part, std::string_view 
   const std::vector<std::string> names = names_in(wanted, known);
   for (const std::string& name : names)
     if (std::none_of(known.begin(), known.end(), [&](const std::string& k) { return same_name(k, name); }))
-      return Error{fmt::format(
-          "the preset {} of the task {} has no {} \"{}\"{}; there is: {}.", plan.preset, plan.task->name, what, name,
-          part != &Cell::model && !plan.models.empty() ? " for these models" : "", fmt::join(known, ", "))};
+      return Error{fmt::format("the preset {} of the task {} has no {} \"{}\"{}; there is: {}.{}", plan.preset,
+                               plan.task->name, what, name,
+                               part != &Cell::model && !plan.models.empty() ? " for these models" : "",
+                               fmt::join(known, ", "), did_you_mean(name, known))};
   std::erase_if(cells, [&](const Cell& cell) {
     return std::none_of(names.begin(), names.end(),
                         [&](const std::string& name) { return same_name(cell.*part, name); });

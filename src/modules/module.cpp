@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "modules/registry.hpp"
 
@@ -132,7 +133,9 @@ const ModuleEntry* find_entry(const ModuleInfo* module) {
 
 Result<const ModuleInfo*> find_module(std::string_view name) {
   std::string known;
+  std::vector<std::string_view> names;
   for (const ModuleInfo* module : all_modules()) {
+    names.push_back(module->name);
     if (same_name(name, module->name) || (!module->other_name.empty() && same_name(name, module->other_name))) {
       return module;
     }
@@ -142,7 +145,7 @@ Result<const ModuleInfo*> find_module(std::string_view name) {
   std::string shown(name.substr(0, 40));
   std::replace_if(
       shown.begin(), shown.end(), [](unsigned char c) { return c < 32 || c == 127; }, ' ');
-  return Error{fmt::format("\"{}\" is not a module; the modules are {}.", shown, known)};
+  return Error{fmt::format("\"{}\" is not a module; the modules are {}.{}", shown, known, did_you_mean(shown, names))};
 }
 
 LayerShape default_shape(const ModuleInfo& module, int inputs, int outputs) {

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "base/hash.hpp"
+#include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "experiment/task.hpp"
 
@@ -52,8 +53,8 @@ Result<const Task*> find_task(std::string_view name) {
     if (same_name(name, task->name)) return task;
     names.push_back(task->name);
   }
-  return Error{
-      fmt::format("there is no task \"{}\"; the tasks are {} (nalm list --tasks).", name, fmt::join(names, ", "))};
+  return Error{fmt::format("there is no task \"{}\"; the tasks are {} (nalm list --tasks).{}", name,
+                           fmt::join(names, ", "), did_you_mean(name, names))};
 }
 
 Result<const TaskPreset*> find_preset(const Task& task, std::string_view name) {
@@ -63,7 +64,8 @@ Result<const TaskPreset*> find_preset(const Task& task, std::string_view name) {
     if (preset.name == name) return &preset;
     names.push_back(preset.name);
   }
-  return Error{fmt::format("the task {} has no preset \"{}\"; it has {}.", task.name, name, fmt::join(names, ", "))};
+  return Error{fmt::format("the task {} has no preset \"{}\"; it has {}.{}", task.name, name, fmt::join(names, ", "),
+                           did_you_mean(name, names))};
 }
 
 Xoshiro stream_of(std::string_view purpose, std::uint32_t seed) {

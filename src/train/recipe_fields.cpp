@@ -455,6 +455,7 @@ Status check_recipe(const Recipe& recipe, const Stack& stack) {
 
 Result<Recipe> change_recipe(const Recipe& recipe, std::string_view changes) {
   const auto wrong = [&](std::string_view why) {
+    if (why.ends_with('.')) why.remove_suffix(1);  // a sentence within this one
     return Error{
         fmt::format("the changes to the recipe cannot be used: {}; they look like "
                     "{{\"clip_norm\": 1, \"optimiser\": {{\"learning_rate\": 0.01}}}}, and this is a whole recipe: {}.",

@@ -48,7 +48,7 @@ TEST_F(Cli, EveryCommandHasAnExample) {
 }
 
 TEST_F(Cli, BadUseIsRefused) {
-  for (const char* arguments : {"", "nonsense", "list --nonsense", "eval", "eval model.json", "check --cases 0",
+  for (const char* arguments : {"nonsense", "list --nonsense", "eval", "eval model.json", "check --cases 0",
                                 "eval a b --precision half", "explain m.json --input two"}) {
     const Outcome run = program(arguments);
     expect_refused(run, "--help");

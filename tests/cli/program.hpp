@@ -2,7 +2,9 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <pty.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -54,6 +56,28 @@ class ProgramTest : public testing::Test {
                                 " > '" + out.string() + "' 2> '" + err.string() + "'";
     const int status = std::system(command.c_str());
     return {exit_code_of(status), text_of(out), text_of(err)};
+  }
+
+  // The same on a terminal of so many columns; what it shows is in out, errors too.
+  Outcome on_terminal(const std::string& arguments, int columns) {
+    const std::string command = "cd '" + folder_.string() + "' && '" NALM_PROGRAM "' " + arguments;
+    const winsize size{24, static_cast<unsigned short>(columns), 0, 0};
+    int terminal = -1;
+    const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);
+    if (child == 0) {
+      setenv("TERM", "xterm", 1);
+      execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+      _exit(127);
+    }
+    Outcome outcome;
+    char text[4096];
+    for (ssize_t n; (n = read(terminal, text, sizeof text)) > 0;) outcome.out.append(text, static_cast<std::size_t>(n));
+    int status = 0;
+    waitpid(child, &status, 0);
+    close(terminal);
+    std::erase(outcome.out, '\r');
+    outcome.exit_code = exit_code_of(status);
+    return outcome;
   }
 
   test::TemporaryFolder temporary_;

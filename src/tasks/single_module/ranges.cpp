@@ -8,6 +8,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/nearest.hpp"
 #include "base/number.hpp"
 #include "base/text.hpp"
 
@@ -128,7 +129,10 @@ Result<std::vector<TaskRange>> parse_ranges(std::string_view text, std::string_v
 Result<Operation> parse_operation(std::string_view text) {
   for (const Operation operation : all_operations)
     if (name_of(operation) == text) return operation;
-  return Error{fmt::format("\"{}\" is not an operation; the operations are add, sub, mul and div.", text)};
+  std::vector<std::string_view> names;
+  for (const Operation operation : all_operations) names.push_back(name_of(operation));
+  return Error{fmt::format("\"{}\" is not an operation; the operations are add, sub, mul and div.{}", text,
+                           did_you_mean(text, names))};
 }
 
 Result<std::vector<Operation>> parse_operations(std::string_view text) {
