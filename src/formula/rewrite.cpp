@@ -30,7 +30,7 @@ Expression with_operands(const Expression& e, const std::vector<Expression>& o) 
     case Expression::Kind::Call:
       break;
   }
-  return Expression::call(e.name(), o);
+  return Expression::call(e.name(), o).value();
 }
 
 }  // namespace
