@@ -45,11 +45,15 @@ std::string bar_line(std::size_t columns, double done, std::string what, double 
 
 }  // namespace
 
-Interruptible::Interruptible()
-    : watcher_([source = source_](const std::stop_token& ended) mutable {
-        while (!ended.stop_requested() && !interrupted) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        if (interrupted) source.request_stop();
-      }) {
+Interruptible::Interruptible() {
+  try {
+    watcher_ = std::jthread([source = source_](const std::stop_token& ended) mutable {
+      while (!ended.stop_requested() && !interrupted) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      if (interrupted) source.request_stop();
+    });
+  } catch (const std::exception&) {
+    // No thread to be had: the second Ctrl-C ends the program.
+  }
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
 }
