@@ -16,7 +16,8 @@ class Manners : public ProgramTest {
   }
   // A command of bash with the completion loaded; complete WORD... prints what the last word can become.
   std::string in_bash(const std::string& command) {
-    std::ofstream(folder_ / "script") << "cd '" << folder_.string() << "'; source <('" NALM_PROGRAM
+    std::ofstream(folder_ / "script") << "cd '" << folder_.string()
+                                      << "'; source <('" NALM_PROGRAM
                                          "' completion bash)\n"
                                          "complete_words() { COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _nalm; echo "
                                          "\"${COMPREPLY[*]}\"; }\n"
@@ -52,22 +53,25 @@ TEST_F(Manners, NothingIsWiderThanTheTerminal) {
   for (const int columns : {40, 65, 80})
     for (const char* arguments : {"", "help bench", "help fit", "list", "list NMU", "list --tasks", "list nsr-minimum",
                                   "table r", "compare r r --all", "explain NALU", "benhc", "list NUA", "figure"})
-      EXPECT_LE(longest_line(on_terminal(arguments, columns).out), static_cast<std::size_t>(columns)) << arguments << columns;
+      EXPECT_LE(longest_line(on_terminal(arguments, columns).out), static_cast<std::size_t>(columns))
+          << arguments << columns;
   EXPECT_LE(longest_line(program("help bench").out), 100u);
 }
 
 TEST_F(Manners, ATableFoldsAndKeepsItsFirstColumn) {
   ASSERT_EQ(program("bench --ranges 6 --seeds 0..1 --iterations 100 --operations mul --out r --quiet").exit_code, 0);
-  const std::string folded = on_terminal("table r --metric success", 50).out, whole = program("table r --metric success").out;
+  const std::string folded = on_terminal("table r --metric success", 50).out,
+                    whole = program("table r --metric success").out;
   EXPECT_LE(longest_line(folded), 50u);
   EXPECT_GT(longest_line(whole), 50u) << "what is read by a program does not fold";
 }
 
 TEST_F(Manners, TheBarStaysOnItsLine) {
   for (const int columns : {40, 60, 100}) {
-    const Outcome run = on_terminal(
-        "bench --modules NALU --ranges 6 --seeds 0..7 --iterations 40000 --operations mul --out r" +
-            std::to_string(columns), columns);
+    const Outcome run =
+        on_terminal("bench --modules NALU --ranges 6 --seeds 0..7 --iterations 40000 --operations mul --out r" +
+                        std::to_string(columns),
+                    columns);
     EXPECT_EQ(run.exit_code, 0) << run.out;
     std::string text = run.out;
     std::size_t frames = 0;
@@ -193,8 +197,8 @@ TEST_F(Manners, EveryCommandAndOptionIsInTheManual) {
 
 TEST_F(Manners, TheManualPageIsGoodRoff) {
   if (!has("groff")) GTEST_SKIP() << "groff is not installed";
-  const std::string command = "'" NALM_PROGRAM "' man | groff -man -ww -Tutf8 -z > '" + (folder_ / "log").string() +
-                              "' 2>&1";
+  const std::string command =
+      "'" NALM_PROGRAM "' man | groff -man -ww -Tutf8 -z > '" + (folder_ / "log").string() + "' 2>&1";
   EXPECT_EQ(std::system(command.c_str()), 0);
   EXPECT_EQ(text_of(folder_ / "log"), "");
 }
