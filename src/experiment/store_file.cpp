@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <new>
 #include <system_error>
 
 #include "base/number.hpp"
@@ -89,18 +90,23 @@ void Statement::bind_bytes(int k, const void* values, std::size_t size) {
   note(sqlite3_bind_blob(get(), k + 1, size ? values : "", static_cast<int>(size), SQLITE_TRANSIENT));
 }
 
+// SQLite answers with nothing when memory is short, and that must not be taken for a value that is empty.
 std::string Statement::text(int k) const {
   const unsigned char* value = sqlite3_column_text(get(), k);
+  if (!value && sqlite3_column_type(get(), k) != SQLITE_NULL) throw std::bad_alloc();
   return value ? reinterpret_cast<const char*>(value) : "";
+}
+
+std::string_view Statement::bytes_of(int k) const {
+  const void* bytes = sqlite3_column_blob(get(), k);
+  const auto size = static_cast<std::size_t>(sqlite3_column_bytes(get(), k));
+  if (!bytes && size > 0) throw std::bad_alloc();
+  return {static_cast<const char*>(bytes), size};
 }
 
 double Statement::real(int k) const {
   return sqlite3_column_type(get(), k) == SQLITE_NULL ? std::numeric_limits<double>::quiet_NaN()
                                                       : sqlite3_column_double(get(), k);
-}
-
-void Statement::copy_bytes(int k, void* values, std::size_t size) const {
-  if (size > 0) std::memcpy(values, sqlite3_column_blob(get(), k), size);
 }
 
 // ---- the lock ------------------------------------------------------------------------------------------------------

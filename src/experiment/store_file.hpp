@@ -4,6 +4,7 @@
 
 #include <sqlite3.h>
 
+#include <cstring>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -39,8 +40,9 @@ class Statement {
   double real(int k) const;  // null is NaN
   template <class T>
   std::vector<T> numbers(int k) const {
-    std::vector<T> values(static_cast<std::size_t>(sqlite3_column_bytes(get(), k)) / sizeof(T));
-    copy_bytes(k, values.data(), values.size() * sizeof(T));
+    const std::string_view bytes = bytes_of(k);
+    std::vector<T> values(bytes.size() / sizeof(T));
+    if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
     return values;
   }
 
@@ -53,7 +55,7 @@ class Statement {
   void note(int code) {
     if (code != SQLITE_OK) bound_ = code;
   }
-  void copy_bytes(int k, void* values, std::size_t size) const;
+  std::string_view bytes_of(int k) const;
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
   int bound_ = SQLITE_OK;
 };
