@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/csv.hpp"
 #include "cli/command.hpp"
@@ -17,6 +18,33 @@ struct Options {
   std::string model, data;
   bool append = false;
 };
+
+// A file may say one thing and compute another: the formula is shown to people, and the layers are what was trained.
+Status check_formula(const Model& model, const Table& table, const std::vector<double>& by_formula) {
+  const std::vector<std::string> columns = model.column_names();
+  std::vector<std::optional<std::size_t>> position;
+  for (const std::string& name : columns) {
+    const auto found = std::find(table.columns.begin(), table.columns.end(), name);
+    position.emplace_back();
+    if (found != table.columns.end()) position.back() = static_cast<std::size_t>(found - table.columns.begin());
+  }
+  // A column that the table does not have is not in the formula, so that it should not matter to the layers.
+  std::vector<double> rows;
+  for (std::size_t r = 0; r < table.rows; ++r)
+    for (const auto& p : position) rows.push_back(p ? table.at(r, *p) : 1.0);
+  const Result<std::vector<double>> by_layers = predict(model, rows, Precision::Double);
+  if (!by_layers) return by_layers.error();
+  for (std::size_t r = 0; r < table.rows; ++r) {
+    constexpr double tolerance = 1e-3;  // sums of large terms cancel, and powers amplify
+    const double a = by_formula[r], b = (*by_layers)[r], difference = std::fabs(a - b);
+    if (difference > tolerance * std::max({std::fabs(a), std::fabs(b), 1.0}) && std::isfinite(difference))
+      return Error{
+          fmt::format("its formula is not what its layers compute: in row {} one gives {:.7g} and the other {:.7g}. "
+                      "Somebody changed the file; make it again with nalm fit.",
+                      r + 1, a, b)};
+  }
+  return Done{};
+}
 
 int run_predict(const Options& o) {
   const Result<Model> model = load_model(o.model);
@@ -44,13 +72,14 @@ int run_predict(const Options& o) {
     if (known != table->columns.end()) target += " (predicted)";
   }
   fmt::format_to(out, "{}\n", csv_cell(target));
-  std::vector<double> values(used.size());
+  std::vector<double> values(used.size()), results;
   double squares = 0;
   std::size_t undefined = 0, first_undefined = 0;
   for (std::size_t r = 0; r < table->rows; ++r) {
     for (std::size_t k = 0; k < used.size(); ++k) values[k] = table->at(r, position[k]);
     const Result<double> y = evaluate(*formula, used, values);
     if (!y) return fail(y.error());
+    results.push_back(*y);
     for (std::size_t c = 0; o.append && c < table->columns.size(); ++c)
       fmt::format_to(out, "{:.17g},", table->at(r, c));
     if (std::isnan(*y)) {
@@ -65,6 +94,8 @@ int run_predict(const Options& o) {
       squares += error * error;
     }
   }
+  if (Status same = check_formula(*model, *table, results); !same)
+    return fail({fmt::format("{}: {}", o.model, same.error().message)});
   write_data({text.data(), text.size()});
   if (undefined > 0)
     tell("The formula has no finite value in {} of {} rows; the first is row {}.\n", undefined, table->rows,

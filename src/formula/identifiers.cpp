@@ -31,7 +31,8 @@ constexpr std::string_view kCMathematics =
     "llround log log10 log1p log2 logb lrint lround modf nan nearbyint nextafter nextdown nexttoward nextup pow "
     "pow10 remainder remquo rint round roundeven scalb scalbln scalbn significand sin sincos sinh sqrt tan tanh "
     "tgamma trunc y0 y1 yn double_t float_t fpclassify isfinite isgreater isgreaterequal isless islessequal "
-    "islessgreater isnormal isunordered signbit signgam HUGE_VAL HUGE_VALF HUGE_VALL INFINITY NAN MAXFLOAT "
+    "islessgreater isnormal isunordered signbit signgam math_errhandling SNAN SNANF SNANL HUGE_VAL HUGE_VALF HUGE_VALL "
+    "INFINITY NAN MAXFLOAT "
     "M_E M_LOG2E M_LOG10E M_LN2 M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_2_SQRTPI M_SQRT2 M_SQRT1_2";
 
 // Other names that a column may well have: a function called time would take the place of the C library's.
@@ -75,9 +76,18 @@ bool contains_word(std::string_view text, std::string_view identifier) {
   return false;
 }
 
-bool is_python_word(std::string_view name) { return contains_word(kPythonWords, name); }
+// Python's own names begin with two underscores; some of them, such as __debug__, cannot be given to anything.
+bool is_python_word(std::string_view name) { return name.starts_with("__") || contains_word(kPythonWords, name); }
+
+// C keeps names like __func__ and _Float64 for compilers, and FP_NAN, MATH_ERRNO and their kind for math.h.
+static bool is_kept_by_c(std::string_view name) {
+  const bool is_compilers =
+      name.starts_with("__") || (name.size() > 1 && name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z');
+  return is_compilers || name.starts_with("FP_") || name.starts_with("MATH_");
+}
 
 bool is_c_word(std::string_view name) {
+  if (is_kept_by_c(name)) return true;
   if (contains_word(kCKeywords, name) || contains_word(kCMathematics, name) || contains_word(kCLibrary, name)) {
     return true;
   }
@@ -87,7 +97,8 @@ bool is_c_word(std::string_view name) {
 
 std::string Identifiers::make(std::string_view name) {
   std::string first = made_valid(name);
-  if (is_reserved_(first)) first += '_';
+  // What is reserved for its first letters needs others.
+  if (is_reserved_(first)) first = first.starts_with('_') ? "x" + first : first + '_';
   std::string identifier = first;
   for (int k = 2; !taken_.insert(identifier).second; ++k) identifier = first + '_' + std::to_string(k);
   return identifier;

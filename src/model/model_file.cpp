@@ -189,6 +189,10 @@ Status read_formula(const Json& json, const Place& place, Model& model) {
       if (!value.is_number() || !std::isfinite(value.get<double>())) {
         return place(fmt::format("the constant \"{}\" should be a finite number.", name));
       }
+      if (const std::vector<std::string> columns = model.column_names();
+          std::find(columns.begin(), columns.end(), name) != columns.end()) {
+        return place(fmt::format("\"{}\" is the name of a constant and of a column; rename one of them.", name));
+      }
       model.constants.push_back({name, value.get<double>()});
     }
   }

@@ -123,5 +123,22 @@ TEST_F(Output, EscapeSequencesDoNotReachATerminal) {
   }
 }
 
+// ---- files that say one thing and compute another ------------------------------------------------------------------
+
+TEST_F(Output, AFormulaThatIsNotTheLayersIsRefused) {
+  const auto write = [&](const std::string& formula, const std::string& more = "") {
+    std::ofstream(folder_ / "m.json") << R"({"format":"nalm-model","version":1,"columns":["a","b"],"target":"y",)"
+                                      << R"("formula":")" << formula << "\"," << more
+                                      << R"("layers":[{"module":"NMU","inputs":2,"outputs":1,"parameters":)"
+                                      << R"({"W":[[1],[1]]}}]})";
+  };
+  write("a*b");
+  EXPECT_EQ(program("predict m.json ok.csv").exit_code, 0);
+  write("a + b");
+  expect_refused(program("predict m.json ok.csv"), {"m.json: its formula is not what its layers compute", "row 1"});
+  write("a*b", R"("constants":{"a":3},)");
+  expect_refused(program("predict m.json ok.csv"), {"\"a\" is the name of a constant and of a column"});
+}
+
 }  // namespace
 }  // namespace nalm

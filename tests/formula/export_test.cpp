@@ -289,6 +289,20 @@ TEST(ExportC, AvoidsTheNamesThatAreTaken) {
   }
 }
 
+TEST(ExportNames, AvoidWhatIsReservedForItsFirstLetters) {
+  for (const char* name : {"__func__", "_Float64", "FP_NAN", "MATH_ERRNO", "__LINE__", "math_errhandling"}) {
+    const Expression formula = Expression::variable(name) + 1.0;
+    const std::string text = export_formula(formula, "y", {name}, FormulaFormat::C);
+    EXPECT_EQ(text.find("double " + std::string(name) + ")"), std::string::npos) << text;
+  }
+  const std::string python =
+      export_formula(Expression::variable("__debug__") + 1.0, "y", {"__debug__"}, FormulaFormat::Python);
+  EXPECT_NE(python.find("def y(x__debug__)"), std::string::npos) << python;
+  const std::string sympy =
+      export_formula(Expression::variable("__debug__") + 1.0, "y", {"__debug__"}, FormulaFormat::Sympy);
+  EXPECT_NE(sympy.find("x__debug__"), std::string::npos) << sympy;
+}
+
 TEST(ExportNames, ThatBecomeEqualAreNumbered) {
   const std::vector<std::string> columns = {"a b", "a-b", "a_b", "y", "1", "", "ö"};
   Expression sum = 0;
