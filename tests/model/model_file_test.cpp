@@ -47,7 +47,7 @@ std::string error_of(const std::string& text) {
   const Result<Model> model = parse_model(text, "m.json");
   EXPECT_FALSE(model.ok()) << text;
   const std::string message = model.ok() ? "" : model.error().message;
-  EXPECT_TRUE(message.starts_with("m.json: ") && message.ends_with(".")) << message;
+  EXPECT_TRUE(message.starts_with("m.json: ") && (message.ends_with(".") || message.ends_with("?"))) << message;
   EXPECT_EQ(message.find('\n'), std::string::npos) << message;
   return message;
 }
