@@ -123,7 +123,7 @@ void print_module(const ModuleInfo& m) {
 namespace {
 
 Json to_json(const ModuleInfo& m) {
-  Json json;
+  Json json = Json::object();
   json["name"] = m.name;
   json["title"] = m.title;
   json["formula"] = m.formula;

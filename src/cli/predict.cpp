@@ -67,6 +67,8 @@ int run_predict(const Options& o) {
   const auto known = std::find(table->columns.begin(), table->columns.end(), target);
   fmt::memory_buffer text;
   auto out = std::back_inserter(text);
+  // Names that a spreadsheet would take for a formula, such as =cmd|..., stay as they are: they came with the table,
+  // and a name that is changed is not found again by the next program.
   if (o.append) {
     for (const std::string& name : table->columns) fmt::format_to(out, "{},", csv_cell(name));
     if (known != table->columns.end()) target += " (predicted)";

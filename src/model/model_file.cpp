@@ -154,7 +154,7 @@ Json write_tensor(std::span<const int> dims, const double*& next) {
 }
 
 Json write_layer(const Layer& layer) {
-  Json json;
+  Json json = Json::object();
   json["module"] = layer.module->name;
   json["inputs"] = layer.shape.inputs;
   json["outputs"] = layer.shape.outputs;
@@ -271,12 +271,14 @@ Result<Model> load_model(const std::string& path) {
 }
 
 std::string to_json(const Model& model) {
-  Json json;
+  // Objects are made before they are filled: a null that becomes one while memory is short is destroyed as half of it.
+  Json json = Json::object();
   json["format"] = "nalm-model";
   json["version"] = format_version;
   if (!model.columns.empty()) json["columns"] = model.columns;
   if (!model.target.empty()) json["target"] = model.target;
   if (!model.formula.empty()) json["formula"] = model.formula;
+  if (!model.constants.empty()) json["constants"] = Json::object();
   for (const auto& [name, value] : model.constants) json["constants"][name] = value;
   json["layers"] = Json::array();
   for (const Layer& layer : model.layers) json["layers"].push_back(write_layer(layer));
