@@ -12,8 +12,9 @@ namespace nalm {
 
 enum class FormulaFormat { Text, Latex, Sympy, Python, C, Spreadsheet, MathMl };
 
-// text, latex, sympy, python, c, spreadsheet or mathml.
+// By one of the format_names(): text, latex, sympy, python, c, spreadsheet, mathml.
 Result<FormulaFormat> find_format(std::string_view name);
+std::string format_names();
 
 // The formula with "target = " in front, or whatever gives a formula its name there; no newline at the end.
 //

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <optional>
 
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,12 @@ namespace nalm {
 template <class Json = nlohmann::json>
 Json finite_or_null(double value) {
   return std::isfinite(value) ? Json(value) : Json();
+}
+
+// null where there is none.
+template <class Json = nlohmann::json, class T>
+Json value_or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
 }
 
 }  // namespace nalm

@@ -2,9 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
+
+#include "base/number.hpp"
 
 namespace nalm {
 
@@ -20,6 +25,19 @@ inline std::string_view trim(std::string_view text) {
   while (!text.empty() && blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && blank(text.back())) text.remove_suffix(1);
   return text;
+}
+
+// The number that the whole text is.
+template <class T>
+std::optional<T> number_in(std::string_view text) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return number_of(text);
+  } else {
+    T value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+  }
 }
 
 // The parts between separators, trimmed. Empty ones are kept: a text without a separator is one part, be it empty.

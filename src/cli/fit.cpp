@@ -244,7 +244,7 @@ void add_fit(Program& program) {
       .choice("--powers", o.powers, {"integer", "half", "any"}, "Powers that may appear")
       .text("--use", o.use, "Columns that must appear, such as a,b")
       .text("--score", o.score, "Judge this formula on the data instead of searching, such as \"a*b + c\"")
-      .text("--format", o.format, "Export: text, latex, sympy, python, c, spreadsheet, mathml or json (the model file)")
+      .text("--format", o.format, fmt::format("Export: {} or json (the model file)", format_names()))
       .text("-o,--out", o.out, "File for the export; standard output if not given", Value::File)
       .number("--time-limit", o.time_limit, "Seconds after which the search ends with the best so far; 0: none")
       .number("--seed", o.seed, "The same data and seed give the same bits, for any number of threads")

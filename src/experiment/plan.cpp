@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/json.hpp"
+#include "base/json_number.hpp"
 #include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "train/recipe_fields.hpp"
@@ -92,18 +92,6 @@ std::string quoted(const std::string& value) {
   return plain ? value : value.find('"') == value.npos ? fmt::format("\"{}\"", value) : fmt::format("'{}'", value);
 }
 
-template <class T>
-std::optional<T> whole_number(std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-template <class T>
-json optional_json(const std::optional<T>& value) {
-  return value ? json(*value) : json();
-}
 template <class T>
 std::optional<T> optional_from(const json& value) {
   return value.is_null() ? std::nullopt : std::optional<T>(value.get<T>());
@@ -211,9 +199,9 @@ std::string to_json(const Plan& plan) {
               {"operations", plan.operations},
               {"settings", plan.settings},
               {"seeds", plan.seeds},
-              {"iterations", optional_json(plan.iterations)},
-              {"log_every", optional_json(plan.log_every)},
-              {"learning_rate", optional_json(plan.learning_rate)},
+              {"iterations", value_or_null(plan.iterations)},
+              {"log_every", value_or_null(plan.log_every)},
+              {"learning_rate", value_or_null(plan.learning_rate)},
               {"recipe", plan.recipe},
               {"options", plan.options}}
       .dump();
@@ -262,8 +250,8 @@ Result<std::vector<std::uint32_t>> parse_seeds(std::string_view text) {
   std::set<std::uint32_t> seen;
   for (const std::string_view part : split(text)) {
     const std::size_t dots = part.find("..");
-    const auto first = whole_number<std::uint32_t>(trim(part.substr(0, dots)));
-    const auto last = dots == part.npos ? first : whole_number<std::uint32_t>(trim(part.substr(dots + 2)));
+    const auto first = number_in<std::uint32_t>(trim(part.substr(0, dots)));
+    const auto last = dots == part.npos ? first : number_in<std::uint32_t>(trim(part.substr(dots + 2)));
     if (!first || !last) return wrong(part);
     if (*last < *first) return Error{fmt::format("\"{}\" runs backwards; write the smaller seed first.", part)};
     if (*last - *first >= most_seeds) return Error{fmt::format("\"{}\" is more than {} seeds.", part, most_seeds)};

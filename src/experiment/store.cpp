@@ -37,6 +37,12 @@ CREATE TABLE series (
 ) STRICT, WITHOUT ROWID;
 )";
 
+constexpr std::pair<std::string_view, std::string StoreInfo::*> texts_of_info[] = {
+    {"version", &StoreInfo::version},
+    {"simd_target", &StoreInfo::simd_target},
+    {"created", &StoreInfo::created},
+    {"command", &StoreInfo::command}};
+
 using CellKey = std::tuple<std::string, std::string, std::string>;
 CellKey key_of(const Cell& cell) { return {cell.model, cell.operation, cell.setting}; }
 
@@ -80,15 +86,14 @@ struct Store::State {
     auto state = std::make_unique<State>(std::move(*opened));
     const StoreFile& file = state->file;
     StoreInfo& info = state->info;
-    std::string plan_text;
-    if (Status read = file.about({{"version", &info.version},
-                                  {"simd_target", &info.simd_target},
-                                  {"created", &info.created},
-                                  {"command", &info.command},
-                                  {"plan", &plan_text}});
-        !read)
-      return read.error();
-    Result<Plan> plan = plan_from_json(plan_text);
+    for (const auto& [name, text] : texts_of_info) {
+      Result<std::string> stored = file.about(name);
+      if (!stored) return file.wrong_content(stored.error().message);
+      info.*text = std::move(*stored);
+    }
+    const Result<std::string> plan_text = file.about("plan");
+    if (!plan_text) return file.wrong_content(plan_text.error().message);
+    Result<Plan> plan = plan_from_json(*plan_text);
     if (!plan) return file.wrong_content(plan.error().message);
     info.plan = std::move(*plan);
     info.threads = static_cast<int>(std::clamp(file.about_number("threads"), 0.0, 1e6));
@@ -107,6 +112,18 @@ struct Store::State {
   Error other_version(const std::string& name) const {
     return file.wrong_content(fmt::format("the run {} is not as this version's task {} has it; use version {} of nalm.",
                                           name, info.plan.task->name, info.version));
+  }
+
+  // f(cell, seed, id) of every run that is stored; its first error ends it.
+  template <class F>
+  Status for_each_id(F f) const {
+    Result<Statement> list = Statement::prepare(file.db(), "SELECT id, model, operation, setting, seed FROM runs");
+    if (!list) return list.error();
+    return file.for_each_row(*list, [&]() -> Status {
+      const auto at = positions.find({list->text(1), list->text(2), list->text(3)});
+      const std::string name = fmt::format("{} | {} | {}", list->text(1), list->text(2), list->text(3));
+      return at == positions.end() ? Status(other_version(name)) : f(at->second, list->number(4), list->number(0));
+    });
   }
 
   // The row of the table `runs` at which the statement stands, with its series; the columns are those of `runs`.
@@ -159,15 +176,9 @@ Result<Store> Store::create(const std::string& folder, const StoreInfo& info) {
   std::vector<std::string> left_out;
   Result<std::vector<Cell>> cells = cells_of(info.plan, left_out);
   if (!cells) return cells.error();
-  return State::of(StoreFile::create(folder, tables,
-                                     {{"version", info.version},
-                                      {"simd_target", info.simd_target},
-                                      {"created", info.created},
-                                      {"command", info.command},
-                                      {"threads", std::to_string(info.threads)},
-                                      {"plan", to_json(info.plan)},
-                                      {"seconds", "0"}}),
-                   std::move(*cells), std::move(left_out));
+  StoreFile::Entries about{{"threads", std::to_string(info.threads)}, {"plan", to_json(info.plan)}, {"seconds", "0"}};
+  for (const auto& [name, text] : texts_of_info) about.emplace_back(name, info.*text);
+  return State::of(StoreFile::create(folder, tables, about), std::move(*cells), std::move(left_out));
 }
 Result<Store> Store::resume(const std::string& folder) { return State::of(StoreFile::resume(folder)); }
 Result<Store> Store::read(const std::string& folder) { return State::of(StoreFile::read(folder)); }
@@ -184,29 +195,20 @@ Status Store::add(const FinishedRuns& finished, double seconds) {
     for (const auto& [id, record, run_seconds] : finished.runs) {
       const Cell& cell = state_->cells[id.cell];
       run->reset();
-      run->bind(0, cell.model);
-      run->bind(1, cell.operation);
-      run->bind(2, cell.setting);
-      run->bind(3, static_cast<long long>(id.seed));
-      run->bind(4, cell.own ? "{}" : to_json(cell.recipe));
-      run->bind(5, cell.own ? "" : print(cell.stack));
-      run->bind(6, run_seconds);
-      run->bind(7, record.note);
-      run->bind(8, facts_to_json(record));
-      run->bind(9, std::bit_cast<long long>(checksum(cell, id.seed, record)));
+      run->bind_all(cell.model, cell.operation, cell.setting, static_cast<long long>(id.seed),
+                    cell.own ? "{}" : to_json(cell.recipe), cell.own ? "" : print(cell.stack), run_seconds, record.note,
+                    facts_to_json(record), std::bit_cast<long long>(checksum(cell, id.seed, record)));
       if (Status done = file.run(*run); !done) return done;
       const long long id_of_run = sqlite3_last_insert_rowid(file.db());
       for (std::size_t r = 0; r < record.rows(); ++r) {
         row->reset();
-        row->bind(0, id_of_run);
-        row->bind(1, static_cast<long long>(record.steps[r]));
-        row->bind_numbers(2, std::span<const double>(record.values[r]));
+        row->bind_all(id_of_run, static_cast<long long>(record.steps[r]), record.values[r]);
         const std::vector<double> parameters =
             r < record.parameters.size() ? record.parameters[r] : std::vector<double>{};
         if (kept_as_float(cell)) {
-          row->bind_numbers(3, std::span<const float>(std::vector<float>(parameters.begin(), parameters.end())));
+          row->bind(3, std::vector<float>(parameters.begin(), parameters.end()));
         } else {
-          row->bind_numbers(3, std::span<const double>(parameters));
+          row->bind(3, parameters);
         }
         if (Status done = file.run(*row); !done) return done;
       }
@@ -220,15 +222,9 @@ Status Store::add(const FinishedRuns& finished, double seconds) {
 }
 
 Result<std::vector<RunId>> Store::missing() const {
-  const StoreFile& file = state_->file;
-  Result<Statement> query = Statement::prepare(file.db(), "SELECT model, operation, setting, seed FROM runs");
-  if (!query) return query.error();
   std::set<std::pair<std::size_t, long long>> stored;
-  const Status read = file.for_each_row(*query, [&]() -> Status {
-    const auto at = state_->positions.find({query->text(0), query->text(1), query->text(2)});
-    if (at == state_->positions.end())
-      return state_->other_version(fmt::format("{} | {} | {}", query->text(0), query->text(1), query->text(2)));
-    stored.emplace(at->second, query->number(3));
+  const Status read = state_->for_each_id([&](std::size_t cell, long long seed, long long) -> Status {
+    stored.emplace(cell, seed);
     return Done{};
   });
   if (!read) return read.error();
@@ -244,16 +240,12 @@ Status Store::for_each_run(const std::function<Status(const FinishedRun&)>& f, s
   std::map<long long, std::size_t> seeds;  // their order in the plan
   for (const std::uint32_t seed : state_->info.plan.seeds) seeds.emplace(seed, seeds.size());
   // The order first: the rows of all runs at once would be the largest thing in memory.
-  Result<Statement> list = Statement::prepare(file.db(), "SELECT id, model, operation, setting, seed FROM runs");
-  if (!list) return list.error();
   std::vector<std::tuple<std::size_t, std::size_t, long long>> order;  // cell, seed's place, id
-  const Status listed = file.for_each_row(*list, [&]() -> Status {
-    const auto at = state_->positions.find({list->text(1), list->text(2), list->text(3)});
-    const auto seed = seeds.find(list->number(4));
-    if (at == state_->positions.end() || seed == seeds.end())
-      return state_->other_version(
-          fmt::format("{} | {} | {} | {}", list->text(1), list->text(2), list->text(3), list->number(4)));
-    if (!cell || *cell == at->second) order.emplace_back(at->second, seed->second, list->number(0));
+  const Status listed = state_->for_each_id([&](std::size_t position, long long seed, long long id) -> Status {
+    const auto place = seeds.find(seed);
+    if (place == seeds.end())
+      return state_->other_version(fmt::format("{} | {}", state_->cells[position].name(), seed));
+    if (!cell || *cell == position) order.emplace_back(position, place->second, id);
     return Done{};
   });
   if (!listed) return listed;

@@ -111,32 +111,22 @@ double Statement::real(int k) const {
 
 // ---- the lock ------------------------------------------------------------------------------------------------------
 
-StoreFile::Lock::~Lock() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
-Result<StoreFile::Lock> StoreFile::Lock::take(const std::string& folder) {
-  const std::string path = fmt::format("{}/{}", folder, lock_name);
+// Held until the program ends, however it ends.
+Status StoreFile::lock() {
+  const std::string path = fmt::format("{}/{}", folder_, lock_name);
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (descriptor < 0) {
     return Error{
-        fmt::format("{} cannot be written to ({}); choose another folder with --out.", folder, std::strerror(errno))};
+        fmt::format("{} cannot be written to ({}); choose another folder with --out.", folder_, std::strerror(errno))};
   }
-  Lock lock(descriptor);
+  lock_ = std::shared_ptr<void>(nullptr, [descriptor](void*) { ::close(descriptor); });
   if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK)
       return Error{
-          fmt::format("another nalm is writing to {}; wait for it, or choose another folder with --out.", folder)};
+          fmt::format("another nalm is writing to {}; wait for it, or choose another folder with --out.", folder_)};
     return Error{fmt::format("{}: the file cannot be locked ({}); choose a folder on another disk with --out.", path,
                              std::strerror(errno))};
   }
-  return lock;
-}
-
-Status StoreFile::lock() {
-  Result<Lock> lock = Lock::take(folder_);
-  if (!lock) return lock.error();
-  lock_ = std::move(*lock);
   return Done{};
 }
 
@@ -166,19 +156,13 @@ void StoreFile::limit_reading() const {
       db(), static_cast<int>(std::min(wanted, most)), [](void*) { return 1; }, nullptr);
 }
 
-// A view could be endless, and a trigger could do anything; a store has neither.
-Status StoreFile::check_schema() const {
-  Result<Statement> query = Statement::prepare(
-      db(), "SELECT count(*) FROM sqlite_schema WHERE type IN ('view', 'trigger') OR sql LIKE 'CREATE VIRTUAL%'");
-  if (!query) return query.error();
-  if (const int code = query->step(); code != SQLITE_ROW) return error(code);
-  if (query->number(0) > 0) return wrong_content("it has views or triggers, which no store of nalm has.");
-  return Done{};
-}
-
 // Checks that the file is a store of a format that this program knows.
 Status StoreFile::check_format() const {
-  if (Status good = check_schema(); !good) return good;
+  // A view could be endless, and a trigger could do anything; a store has neither.
+  const Result<std::string> foreign =
+      value("SELECT count(*) FROM sqlite_schema WHERE type IN ('view', 'trigger') OR sql LIKE 'CREATE VIRTUAL%'");
+  if (!foreign) return foreign.error();
+  if (*foreign != "0") return wrong_content("it has views or triggers, which no store of nalm has.");
   const Result<std::string> format = about("format");
   if (!format) return Error{fmt::format("{} is not a run store of nalm: {}", path(), format.error().message)};
   if (*format == std::to_string(format_version)) return Done{};
@@ -189,10 +173,9 @@ Status StoreFile::check_format() const {
 
 // Reads every page, so that no hours of work are added to a file that is broken.
 Status StoreFile::check_whole() const {
-  Result<Statement> query = Statement::prepare(db(), "PRAGMA quick_check(1)");
-  if (!query) return query.error();
-  if (const int code = query->step(); code != SQLITE_ROW) return error(code);
-  if (query->text(0) != "ok") return wrong_content(fmt::format("it is damaged ({}).", query->text(0)));
+  const Result<std::string> answer = value("PRAGMA quick_check(1)");
+  if (!answer) return answer.error();
+  if (*answer != "ok") return wrong_content(fmt::format("it is damaged ({}).", *answer));
   return Done{};
 }
 
@@ -271,22 +254,17 @@ Result<StoreFile> StoreFile::read(const std::string& folder) {
 // ---- what it says about itself -------------------------------------------------------------------------------------
 
 Result<std::string> StoreFile::about(std::string_view name) const {
-  Result<Statement> query = Statement::prepare(db(), "SELECT value FROM about WHERE name = ?");
-  if (!query) return query.error();
-  query->bind(0, name);
-  const int code = query->step();
-  if (code == SQLITE_DONE) return Error{fmt::format("it has no entry \"{}\".", name)};
-  if (code != SQLITE_ROW) return error(code);
-  return query->text(0);
+  return value("SELECT value FROM about WHERE name = ?", name);
 }
 
-Status StoreFile::about(std::initializer_list<std::pair<std::string_view, std::string*>> entries) const {
-  for (const auto& [name, value] : entries) {
-    Result<std::string> text = about(name);
-    if (!text) return wrong_content(text.error().message);
-    *value = std::move(*text);
-  }
-  return Done{};
+Result<std::string> StoreFile::value(const char* sql, std::string_view parameter) const {
+  Result<Statement> query = Statement::prepare(db(), sql);
+  if (!query) return query.error();
+  if (!parameter.empty()) query->bind(0, parameter);
+  const int code = query->step();
+  if (code == SQLITE_DONE) return Error{fmt::format("it has no entry \"{}\".", parameter)};
+  if (code != SQLITE_ROW) return error(code);
+  return query->text(0);
 }
 
 double StoreFile::about_number(std::string_view name) const {
@@ -298,8 +276,7 @@ Status StoreFile::set_about(std::string_view name, std::string_view value) const
   Result<Statement> insert =
       Statement::prepare(db(), "INSERT INTO about VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value");
   if (!insert) return insert.error();
-  insert->bind(0, name);
-  insert->bind(1, value);
+  insert->bind_all(name, value);
   return run(*insert);
 }
 

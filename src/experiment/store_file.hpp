@@ -5,7 +5,6 @@
 #include <sqlite3.h>
 
 #include <cstring>
-#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -24,12 +23,18 @@ class Statement {
 
   void bind(int k, std::string_view text);
   void bind(int k, long long value) { note(sqlite3_bind_int64(get(), k + 1, value)); }
+  template <class T>
+  void bind(int k, const std::vector<T>& numbers) {
+    bind_bytes(k, numbers.data(), numbers.size() * sizeof(T));
+  }
   void bind(int k, double value) { note(sqlite3_bind_double(get(), k + 1, value)); }  // NaN becomes null
   // Numbers as they are in memory, so that what is read is what was trained.
   void bind_bytes(int k, const void* values, std::size_t size);
-  template <class T>
-  void bind_numbers(int k, std::span<const T> values) {
-    bind_bytes(k, values.data(), values.size_bytes());
+
+  template <class... Values>
+  void bind_all(const Values&... values) {
+    int k = 0;
+    (bind(k++, values), ...);
   }
 
   int step() { return bound_ != SQLITE_OK ? bound_ : sqlite3_step(get()); }
@@ -82,8 +87,9 @@ class StoreFile {
   Error error(int code) const;                          // what a code of SQLite means for this file
   Error wrong_content(std::string_view message) const;  // the same sentence, with the file in front
 
+  // The first value of a query with at most one parameter.
+  Result<std::string> value(const char* sql, std::string_view parameter = {}) const;
   Result<std::string> about(std::string_view name) const;
-  Status about(std::initializer_list<std::pair<std::string_view, std::string*>> entries) const;
   double about_number(std::string_view name) const;  // 0 if there is none
   Status set_about(std::string_view name, std::string_view value) const;
   Status add_to_about(std::string_view name, double value) const;
@@ -113,22 +119,6 @@ class StoreFile {
   }
 
  private:
-  // A lock on a file, held until the program ends, however it ends.
-  class Lock {
-   public:
-    Lock() = default;
-    explicit Lock(int descriptor) : descriptor_(descriptor) {}
-    Lock(Lock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-    Lock& operator=(Lock&& other) noexcept {
-      std::swap(descriptor_, other.descriptor_);
-      return *this;
-    }
-    ~Lock();
-    static Result<Lock> take(const std::string& folder);
-
-   private:
-    int descriptor_ = -1;
-  };
   struct CloseDatabase {
     void operator()(sqlite3* db) const { sqlite3_close(db); }
   };
@@ -137,13 +127,12 @@ class StoreFile {
   Status lock();
   Status open(int flags);
   void limit_reading() const;
-  Status check_schema() const;
   Status check_format() const;
   Status check_whole() const;
   Status execute(const char* sql) const;
 
   std::string folder_;
-  Lock lock_;
+  std::shared_ptr<void> lock_;  // closes the locked file
   std::unique_ptr<sqlite3, CloseDatabase> db_;
 };
 

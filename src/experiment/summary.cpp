@@ -196,7 +196,7 @@ const CellResult* Results::find(std::string_view model, std::string_view operati
 std::vector<const PublishedFigure*> Results::published_for(const Cell& cell, std::string_view what) const {
   std::vector<const PublishedFigure*> figures;
   for (const PublishedFigure& figure : published)
-    if (figure.what == what && figure.model == cell.model && figure.operation == cell.operation &&
+    if ((what.empty() || figure.what == what) && figure.model == cell.model && figure.operation == cell.operation &&
         figure.setting == cell.setting)
       figures.push_back(&figure);
   return figures;

@@ -79,7 +79,7 @@ struct Results {
   std::vector<std::string> settings() const;
   const CellResult* find(std::string_view model, std::string_view operation, std::string_view setting) const;
   // What was published for a cell: "success", "solved-at", "trask" or the name of a measure.
-  std::vector<const PublishedFigure*> published_for(const Cell& cell, std::string_view what) const;
+  std::vector<const PublishedFigure*> published_for(const Cell& cell, std::string_view what = {}) const;  // "": all
 };
 
 // seen, if given, is called with every run: the cell's position, the record, and how it was judged.

@@ -42,11 +42,11 @@ struct Plan;
 
 struct Task {
   std::string_view name, title, source;
-  std::string_view settings;                        // data, networks, training, in a few sentences
-  std::span<const std::string_view> differences{};  // from the papers, and why
-  std::span<const TaskPreset> presets{};            // the first one that is not "quick" is the default
-  std::span<const Check> checks{};
-  std::span<const TaskOption> options{};
+  std::string_view settings;                    // data, networks, training, in a few sentences
+  std::vector<std::string_view> differences{};  // from the papers, and why
+  std::vector<TaskPreset> presets{};            // the first one that is not "quick" is the default
+  std::vector<Check> checks{};
+  std::vector<TaskOption> options{};
 
   // The cells of a preset.
   std::vector<Cell> (*preset_cells)(std::string_view preset) = nullptr;

@@ -4,10 +4,8 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <mutex>
-#include <new>
 
-#include "base/threads.hpp"
+#include "experiment/session.hpp"
 #include "experiment/task.hpp"
 #include "train/bundle.hpp"
 
@@ -312,30 +310,16 @@ Status train_networks(const std::vector<Cell>& cells, const std::vector<RunId>& 
     total += cell.own ? cell.own_cost : static_cast<double>(cell.iterations());
     one_at_a_time = one_at_a_time || cell.own_uses_all_threads;
   }
-  total = std::max(total, 1.0);  // nothing to do is done at once
-  const int threads = settings.threads > 0 ? settings.threads : processor_count();
-  std::atomic<double> done = 0;
-  std::atomic<bool> ended = false;
-  std::mutex mutex;
-  Status status = Done{};
-  const auto progressed = [&](double steps) {
-    const double now = done.fetch_add(steps, std::memory_order_relaxed) + steps;
-    if (settings.progress) settings.progress->store(now / total, std::memory_order_relaxed);
-    return !ended && !settings.stop.stop_requested();
-  };
-  const auto end_if_failed = [&](Status stored) {
-    if (stored || ended) return;
-    status = std::move(stored);
-    ended = true;
-  };
+  const int threads = Session::threads_of(settings);
+  Session session(settings, total);
+  const auto progressed = [&](double steps) { return session.progressed(steps); };
   const auto finish = [&](const Bundled& bundle, std::vector<RunRecord> records, Clock::time_point start) {
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     FinishedRuns finished;
     for (std::size_t l = 0; l < records.size(); ++l)
       finished.runs.push_back(
           {{bundle.cell, bundle.seeds[l]}, std::move(records[l]), seconds / static_cast<double>(records.size())});
-    const std::lock_guard lock(mutex);
-    if (!ended) end_if_failed(settings.finished(finished));
+    session.finish(finished);
   };
   const auto run_own = [&](const Bundled& bundle, const Cell& cell) {
     const Clock::time_point start = Clock::now();
@@ -346,11 +330,8 @@ Status train_networks(const std::vector<Cell>& cells, const std::vector<RunId>& 
     };
     Result<RunRecord> record = cell.own({bundle.seeds.front(), cell.own_learning_rate, cell.own_iterations,
                                          one_at_a_time ? threads : 1, settings.stop, progress});
-    if (settings.stop.stop_requested()) return;  // it was cut short, and says nothing
-    if (!record) {
-      const std::lock_guard lock(mutex);
-      return end_if_failed(record.error());
-    }
+    if (session.stopped()) return;  // it was cut short, and says nothing
+    if (!record) return session.fail(record.error());
     progress(1);
     record->parameters.resize(record->rows());
     finish(bundle, {std::move(*record)}, start);
@@ -360,24 +341,16 @@ Status train_networks(const std::vector<Cell>& cells, const std::vector<RunId>& 
     BundleRun<S> run(cells[bundle.cell], bundle.seeds, **target);
     if (run.train(progressed)) finish(bundle, run.finish(), start);
   };
-  parallel_for(static_cast<int>(bundles.size()), one_at_a_time ? 1 : threads, [&](int k) {
-    if (!progressed(0)) return;
-    const Bundled& bundle = bundles[static_cast<std::size_t>(k)];
-    const Cell& cell = cells[bundle.cell];
-    try {
-      if (cell.own) {
-        run_own(bundle, cell);
-      } else if (cell.precision == Precision::Float) {
-        train(bundle, float());
-      } else {
-        train(bundle, double());
-      }
-    } catch (const std::bad_alloc&) {
-      const std::lock_guard lock(mutex);
-      end_if_failed(Error{"out of memory; use fewer threads."});
+  return session.run(bundles.size(), one_at_a_time ? 1 : threads, [&](std::size_t k) {
+    const Cell& cell = cells[bundles[k].cell];
+    if (cell.own) {
+      run_own(bundles[k], cell);
+    } else if (cell.precision == Precision::Float) {
+      train(bundles[k], float());
+    } else {
+      train(bundles[k], double());
     }
   });
-  return status;
 }
 
 }  // namespace nalm

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/random.hpp"
 #include "nalm/detail/portable.hpp"
@@ -16,17 +17,11 @@ namespace {
 constexpr std::size_t fewest_rows = 6;
 constexpr double outside_share = 0.1, held_out_share = 0.2;
 
-std::string list_of(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 Result<std::size_t> find_column(const Table& table, const std::string& name, const char* role) {
   const auto found = std::find(table.columns.begin(), table.columns.end(), name);
   if (found != table.columns.end()) return static_cast<std::size_t>(found - table.columns.begin());
   return Error{fmt::format("the table has no column \"{}\" for the {}; its columns are {}.", name, role,
-                           list_of(table.columns))};
+                           fmt::join(table.columns, ", "))};
 }
 
 Result<std::vector<std::size_t>> input_columns(const Table& table, const FitOptions& options, std::size_t target) {
@@ -222,7 +217,7 @@ Result<Data> prepare(const Table& table, const FitOptions& options) {
   for (const std::string& name : options.use) {
     if (std::find(data.columns.begin(), data.columns.end(), name) == data.columns.end()) {
       return Error{fmt::format("the column \"{}\" must be used but is not an input that varies; the inputs are {}.",
-                               name, list_of(data.columns))};
+                               name, fmt::join(data.columns, ", "))};
     }
   }
   split(data, options.seed);

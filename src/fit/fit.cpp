@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/threads.hpp"
 #include "fit/candidates.hpp"
@@ -179,9 +180,8 @@ Result<Fit> score(const Table& table, const FitOptions& options, const Expressio
   const Data& data = *prepared;
   for (const std::string& name : variables(formula)) {
     if (std::find(data.columns.begin(), data.columns.end(), name) == data.columns.end()) {
-      std::string known;
-      for (const std::string& column : data.columns) known += (known.empty() ? "" : ", ") + column;
-      return Error{fmt::format("the formula uses \"{}\", which is not an input; the inputs are {}.", name, known)};
+      return Error{fmt::format("the formula uses \"{}\", which is not an input; the inputs are {}.", name,
+                               fmt::join(data.columns, ", "))};
     }
   }
   Fit fit = begin(data, options);

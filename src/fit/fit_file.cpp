@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json_number.hpp"
 #include "nalm/fit.hpp"
 #include "nalm/version.hpp"
 
@@ -16,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_points = 2000;
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+Json number(double value) { return finite_or_null<Json>(value); }
 
 Json error_json(const FitError& error) {
   return {{"rows", error.rows},

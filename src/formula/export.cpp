@@ -1,5 +1,6 @@
 // The formats, by name.
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -15,18 +16,14 @@ namespace {
 
 struct Format {
   std::string_view name;
-  FormulaFormat format;
-  std::string (*write)(const formula::Exported&);
+  formula::Export* write;
 };
 
+// In the order of FormulaFormat, whose enumerators are for those that C++ code asks for.
 constexpr Format kFormats[] = {
-    {"text", FormulaFormat::Text, formula::export_text},
-    {"latex", FormulaFormat::Latex, formula::export_latex},
-    {"sympy", FormulaFormat::Sympy, formula::export_sympy},
-    {"python", FormulaFormat::Python, formula::export_python},
-    {"c", FormulaFormat::C, formula::export_c},
-    {"spreadsheet", FormulaFormat::Spreadsheet, formula::export_spreadsheet},
-    {"mathml", FormulaFormat::MathMl, formula::export_mathml},
+    {"text", formula::export_text},     {"latex", formula::export_latex}, {"sympy", formula::export_sympy},
+    {"python", formula::export_python}, {"c", formula::export_c},         {"spreadsheet", formula::export_spreadsheet},
+    {"mathml", formula::export_mathml},
 };
 
 }  // namespace
@@ -56,22 +53,20 @@ std::string one_line(const std::string& text) {
 }  // namespace formula
 
 Result<FormulaFormat> find_format(std::string_view name) {
-  std::string known;
-  for (const Format& format : kFormats) {
-    if (format.name == name) return format.format;
-    if (!known.empty()) known += ", ";
-    known += format.name;
-  }
-  return Error{"there is no formula format \"" + std::string(name) + "\"; the formats are " + known};
+  for (std::size_t k = 0; k < std::size(kFormats); ++k)
+    if (kFormats[k].name == name) return static_cast<FormulaFormat>(k);
+  return Error{"there is no formula format \"" + std::string(name) + "\"; the formats are " + format_names()};
+}
+
+std::string format_names() {
+  std::string names;
+  for (const Format& format : kFormats) names += (names.empty() ? "" : ", ") + std::string(format.name);
+  return names;
 }
 
 std::string export_formula(const Expression& formula, const std::string& target,
                            const std::vector<std::string>& columns, FormulaFormat format, int row) {
-  const formula::Exported exported{formula, target, columns, row};
-  for (const Format& known : kFormats) {
-    if (known.format == format) return known.write(exported);
-  }
-  return formula::export_text(exported);
+  return kFormats[static_cast<std::size_t>(format)].write({formula, target, columns, row});
 }
 
 }  // namespace nalm

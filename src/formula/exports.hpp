@@ -15,13 +15,9 @@ struct Exported {
   int row = 2;  // of a spreadsheet
 };
 
-std::string export_text(const Exported& exported);
-std::string export_latex(const Exported& exported);
-std::string export_mathml(const Exported& exported);
-std::string export_sympy(const Exported& exported);
-std::string export_python(const Exported& exported);
-std::string export_c(const Exported& exported);
-std::string export_spreadsheet(const Exported& exported);
+// One per line of the list in export.cpp.
+using Export = std::string(const Exported&);
+Export export_text, export_latex, export_mathml, export_sympy, export_python, export_c, export_spreadsheet;
 
 // Text from outside that is safe to show in one line: control characters become blanks, and what is not UTF-8 a "?".
 std::string one_line(const std::string& text);

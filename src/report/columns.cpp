@@ -68,28 +68,31 @@ std::string with_interval(const Estimate& e, std::string (*print)(double)) {
 
 std::string percent(double value) { return fmt::format("{:.0f}", 100 * value); }
 
+std::string operation_title(std::string_view operation) {
+  constexpr std::pair<std::string_view, std::string_view> names[] = {
+      {"add", "Addition"}, {"sub", "Subtraction"}, {"mul", "Multiplication"}, {"div", "Division"}};
+  for (const auto& [name, title] : names)
+    if (name == operation) return std::string(title);
+  return std::string(operation);
+}
+
 std::string csv_number(double value) { return std::isnan(value) ? "" : fmt::format("{}", value); }
 
 std::string latex_text(std::string_view text) {
+  constexpr std::pair<std::string_view, std::string_view> written[] = {{"+-", "$\\pm$"}, {"\\", "\\textbackslash{}"},
+                                                                       {"^", "\\^{}"},   {"~", "\\~{}"},
+                                                                       {"<", "$<$"},     {">", "$>$"},
+                                                                       {"|", "$|$"},     {"*", "$*$"},
+                                                                       {"&", "\\&"},     {"%", "\\%"},
+                                                                       {"$", "\\$"},     {"#", "\\#"},
+                                                                       {"_", "\\_"},     {"{", "\\{"},
+                                                                       {"}", "\\}"}};
   std::string result;
-  for (std::size_t k = 0; k < text.size(); ++k) {
-    const char c = text[k];
-    if (text.substr(k, 2) == "+-") {
-      result += "$\\pm$";
-      ++k;
-    } else if (std::string_view("&%$#_{}").find(c) != std::string_view::npos) {
-      result += {'\\', c};
-    } else if (c == '\\') {
-      result += "\\textbackslash{}";
-    } else if (c == '^') {
-      result += "\\^{}";
-    } else if (c == '~') {
-      result += "\\~{}";
-    } else if (c == '<' || c == '>' || c == '|' || c == '*') {
-      result += {'$', c, '$'};
-    } else {
-      result += c;
-    }
+  for (std::size_t k = 0; k < text.size();) {
+    const auto* const special = std::find_if(std::begin(written), std::end(written),
+                                             [&](const auto& w) { return text.substr(k).starts_with(w.first); });
+    result += special == std::end(written) ? text.substr(k, 1) : special->second;
+    k += special == std::end(written) ? 1 : special->first.size();
   }
   return result;
 }

@@ -33,6 +33,9 @@ class Columns {
 std::string with_interval(const Estimate& e, std::string (*print)(double));
 std::string percent(double value);  // whole, without the sign
 
+// "Addition" for add; other names as they are.
+std::string operation_title(std::string_view operation);
+
 // Nothing where there is no number.
 std::string csv_number(double value);
 

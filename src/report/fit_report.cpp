@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "nalm/fit.hpp"
 #include "nalm/module.hpp"
 #include "nalm/version.hpp"
 #include "report/page.hpp"
@@ -56,37 +57,21 @@ std::vector<const Json*> objects(const Json& object, std::string_view key) {
 
 constexpr std::array<std::string_view, 3> sets{"train", "held_out", "outside"};
 
-// What a fit has, each entry with a value of its kind.
+// What a fit has, each entry with a value of its kind: as fit_file.cpp writes one that has one of everything.
 const Json& shape_of_fit() {
-  static const Json error{{"rows", 0}, {"rmse", 0}, {"relative", 0}, {"largest", 0}};
-  static const Json errors{{"train", error}, {"held_out", error}, {"outside", error}};
-  static const Json shape{
-      {"target", ""},
-      {"data", ""},
-      {"rows", 0},
-      {"version", ""},
-      {"seconds", 0},
-      {"command", ""},
-      {"found", true},
-      {"verdict", ""},
-      {"cut", true},
-      {"formula", ""},
-      {"mathml", ""},
-      {"latex", ""},
-      {"errors", errors},
-      {"constants", Json::array({{{"value", 0}, {"estimate", 0}, {"low", 0}, {"high", 0}, {"snapped", true}}})},
-      {"candidates",
-       Json::array(
-           {{{"formula", ""}, {"mathml", ""}, {"size", 0}, {"agreeing", 0}, {"chosen", true}, {"errors", errors}}})},
-      {"agreement", {{"agreeing", 0}, {"converged", 0}, {"restarts", 0}}},
-      {"verified", true},
-      {"verification_error", 0},
-      {"probe",
-       {{"box", Json::array({{{"column", ""}, {"low", 0}, {"high", 0}, {"probed_low", 0}, {"probed_high", 0}}})},
-        {"points", 0},
-        {"undefined", 0},
-        {"remarks", Json::array({""})}}},
-      {"notes", Json::array({""})}};
+  static const Json shape = [] {
+    Fit fit;
+    fit.notes = fit.probe.remarks = {""};
+    fit.probe.box.resize(1);
+    fit.candidates.resize(1);
+    fit.candidates[0].constants.resize(1);
+    Json written = Json::parse(to_json(fit, {}, {}))["fit"];
+    Json& candidate = written["candidates"][0];
+    for (const std::string_view set : sets) candidate.erase(std::string(set));
+    candidate["errors"] = written["errors"];
+    for (const char* other : {"seed", "points"}) written.erase(other);
+    return written;
+  }();
   return shape;
 }
 

@@ -33,11 +33,6 @@ json with_median(const Estimate& e, double median) {
   return {number(e.value), number(e.lo), number(e.hi), number(median)};
 }
 
-template <class T>
-json optional(const std::optional<T>& value) {
-  return value ? json(*value) : json();
-}
-
 // ---- curves --------------------------------------------------------------------------------------------------------
 
 // How the values of a measure are written: a span to be divided evenly, or nothing for decades.
@@ -113,7 +108,7 @@ json seed_of(const RunResult& run, const Drawn& drawn) {
   }
   return {{"seed", run.seed},
           {"success", run.success},
-          {"solved_at", optional(run.solved_at)},
+          {"solved_at", value_or_null(run.solved_at)},
           {"rows", drawn.steps.size()},
           {"judged", drawn.judged},
           {"judged_at", run.judged_step},
@@ -141,19 +136,18 @@ json cell_of(const Results& results, const CellResult& result, const std::vector
     seeds.push_back(seed_of(result.runs[r], drawn[r]));
     if (const auto& failure = result.runs[r].failure) failures[failure->kind] = failures.value(failure->kind, 0) + 1;
   }
-  for (const PublishedFigure& figure : results.published) {
-    if (figure.model != cell.model || figure.operation != cell.operation || figure.setting != cell.setting) continue;
+  for (const PublishedFigure* figure : results.published_for(cell)) {
     // What `nalm compare` would refuse to judge is not judged here.
     json agrees;
     if (comparison)
       for (const ComparedFigure& compared : comparison->figures)
-        if (compared.figure == &figure && compared.verdict != ComparedFigure::Verdict::ShownOnly)
+        if (compared.figure == figure && compared.verdict != ComparedFigure::Verdict::ShownOnly)
           agrees = compared.verdict != ComparedFigure::Verdict::Differs;
-    published.push_back({{"what", figure.what},
-                         {"value", number(figure.value.value)},
-                         {"lo", number(figure.value.lo)},
-                         {"hi", number(figure.value.hi)},
-                         {"remark", figure.source},
+    published.push_back({{"what", figure->what},
+                         {"value", number(figure->value.value)},
+                         {"lo", number(figure->value.lo)},
+                         {"hi", number(figure->value.hi)},
+                         {"remark", figure->source},
                          {"agrees", std::move(agrees)}});
   }
   if (cell.has_goal())
@@ -165,12 +159,12 @@ json cell_of(const Results& results, const CellResult& result, const std::vector
           {"operation", cell.operation},
           {"setting", cell.setting},
           {"goal", std::move(goal)},
-          {"regularised_from", optional(regularised_from(cell))},
+          {"regularised_from", value_or_null(regularised_from(cell))},
           {"iterations", cell.iterations()},
           {"runs", result.run_count()},
           {"successes", result.successes},
-          {"ever", optional(result.ever)},
-          {"at_end", optional(result.at_end)},
+          {"ever", value_or_null(result.ever)},
+          {"at_end", value_or_null(result.at_end)},
           {"success", numbers(result.success)},
           {"solved_at", with_median(result.solved_at, result.median_solved_at)},
           {"sparsity", with_median(result.sparsity, result.median_sparsity)},

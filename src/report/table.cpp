@@ -69,11 +69,9 @@ std::string csv(const Results& results, std::string_view metric) {
     add_column("runs", [](const CellResult& c) { return std::to_string(c.run_count()); });
   const auto remarks = [&](const CellResult& cell) {
     std::vector<std::string> all;
-    for (const PublishedFigure& figure : results.published)
-      if (figure.model == cell.cell->model && figure.operation == cell.cell->operation &&
-          figure.setting == cell.cell->setting && !figure.source.empty() &&
-          std::find(all.begin(), all.end(), figure.source) == all.end())
-        all.push_back(figure.source);
+    for (const PublishedFigure* figure : results.published_for(*cell.cell))
+      if (!figure->source.empty() && std::find(all.begin(), all.end(), figure->source) == all.end())
+        all.push_back(figure->source);
     return fmt::format("{}", fmt::join(all, "; "));
   };
   const bool has_remarks = !is_grid(results);
@@ -92,14 +90,6 @@ std::string csv(const Results& results, std::string_view metric) {
 std::string letters(std::size_t k) {
   const std::string last(1, static_cast<char>('a' + k % 26));
   return k < 26 ? last : letters(k / 26 - 1) + last;
-}
-
-std::string capital(std::string_view operation) {
-  constexpr std::pair<std::string_view, std::string_view> names[] = {
-      {"add", "Addition"}, {"sub", "Subtraction"}, {"mul", "Multiplication"}, {"div", "Division"}};
-  for (const auto& [name, title] : names)
-    if (name == operation) return std::string(title);
-  return std::string(operation);
 }
 
 // The rate of every model over its settings: one line each, with what was published.
@@ -205,7 +195,7 @@ std::string terminal(const Results& results, std::string_view metric) {
   std::string text = is_grid(results) ? "" : title_of(results) + "\n";
   const std::vector<PeoplesTable> tables = tables_for_people(results, metric);
   for (const PeoplesTable& table : tables) {
-    text += table.title.empty() ? "" : capital(table.title) + "\n";
+    text += table.title.empty() ? "" : operation_title(table.title) + "\n";
     text += table.columns.print() + "\n";
     if (const std::string lines = is_grid(results) ? means(results, table.title) : ""; !lines.empty())
       text += lines + "\n";
@@ -218,7 +208,7 @@ std::string markdown(const Results& results, std::string_view metric) {
   const std::vector<PeoplesTable> tables = tables_for_people(results, metric);
   std::string text;
   for (const PeoplesTable& table : tables)
-    text += fmt::format("### {}\n\n{}\n", table.title.empty() ? title_of(results) : capital(table.title),
+    text += fmt::format("### {}\n\n{}\n", table.title.empty() ? title_of(results) : operation_title(table.title),
                         table.columns.markdown());
   return text + fmt::format("{}\n", fmt::join(tables.back().notes, "\n\n"));
 }
@@ -228,7 +218,7 @@ std::string latex(const Results& results, std::string_view metric) {
   std::string text = "% Needs \\usepackage{booktabs}.\n";
   for (const PeoplesTable& table : tables_for_people(results, metric))
     text += table.columns.latex(fmt::format("{}{}. {}", title_of(results),
-                                            table.title.empty() ? "" : ": " + capital(table.title),
+                                            table.title.empty() ? "" : ": " + operation_title(table.title),
                                             fmt::join(table.notes, " ")));
   return text;
 }
@@ -315,7 +305,7 @@ std::string print_overview(const Results& results) {
         row.push_back(turned ? solved(name, operation, other) : solved(other, operation, name));
       columns.add(std::move(row));
     }
-    text += fmt::format("{}: runs solved\n{}\n", capital(operation), columns.print());
+    text += fmt::format("{}: runs solved\n{}\n", operation_title(operation), columns.print());
   }
   return text + fmt::format("Solved: {}.\n", describe_goal(results));
 }

@@ -12,11 +12,6 @@ namespace {
 
 Json number(double value) { return finite_or_null<Json>(value); }
 
-template <class T>
-Json optional(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
-
 Json with_median(const Estimate& estimate, double median) {
   Json value = to_value(estimate);
   value["median"] = number(median);
@@ -37,11 +32,11 @@ Json run_json(const Cell& cell, const RunResult& run) {
   for (const auto& [name, value] : run.facts) facts[name] = value;
   Json json{{"seed", run.seed},
             {"success", run.success},
-            {"ever", optional(run.ever)},
-            {"at_end", optional(run.at_end)},
-            {"solved_at", optional(run.solved_at)},
+            {"ever", value_or_null<Json>(run.ever)},
+            {"at_end", value_or_null<Json>(run.at_end)},
+            {"solved_at", value_or_null<Json>(run.solved_at)},
             {"judged_step", run.judged_step},
-            {"before_regularisers", optional(run.before_regularisers)},
+            {"before_regularisers", value_or_null<Json>(run.before_regularisers)},
             {"trask", run.trask ? number(*run.trask) : Json()},
             {"values", std::move(values)},
             {"note", run.note}};
@@ -60,14 +55,13 @@ Json cell_json(const Results& results, const CellResult& result) {
   Json measures = Json::object(), published = Json::array(), goal;
   for (std::size_t m = 0; m < result.measures.size(); ++m)
     measures[cell.measures[m].name] = to_value(result.measures[m]);
-  for (const PublishedFigure& figure : results.published)
-    if (figure.model == cell.model && figure.operation == cell.operation && figure.setting == cell.setting)
-      published.push_back({{"what", figure.what},
-                           {"value", number(figure.value.value)},
-                           {"lo", number(figure.value.lo)},
-                           {"hi", number(figure.value.hi)},
-                           {"remark", figure.source},
-                           {"mean", figure.mean}});
+  for (const PublishedFigure* figure : results.published_for(cell))
+    published.push_back({{"what", figure->what},
+                         {"value", number(figure->value.value)},
+                         {"lo", number(figure->value.lo)},
+                         {"hi", number(figure->value.hi)},
+                         {"remark", figure->source},
+                         {"mean", figure->mean}});
   if (cell.has_goal())
     goal = {{"measure", cell.goal.measure},
             {"best_by", cell.goal.best_by.empty() ? Json() : Json(cell.goal.best_by)},
@@ -78,8 +72,8 @@ Json cell_json(const Results& results, const CellResult& result) {
           {"goal", std::move(goal)},
           {"runs", result.run_count()},
           {"successes", result.successes},
-          {"ever", optional(result.ever)},
-          {"at_end", optional(result.at_end)},
+          {"ever", value_or_null<Json>(result.ever)},
+          {"at_end", value_or_null<Json>(result.at_end)},
           {"success", to_value(result.success)},
           {"solved_at", with_median(result.solved_at, result.median_solved_at)},
           {"sparsity", with_median(result.sparsity, result.median_sparsity)},

@@ -53,13 +53,6 @@ std::string latex_name(std::string_view module) {
   return name;
 }
 
-std::string_view title_of(std::string_view operation) {
-  return operation == "add"   ? "Addition"
-         : operation == "sub" ? "Subtraction"
-         : operation == "mul" ? "Multiplication"
-                              : "Division";
-}
-
 }  // namespace
 
 std::string survey_latex(const Results& results) {
@@ -79,7 +72,7 @@ std::string survey_latex(const Results& results) {
         "\\begin{{table}}[h]\n\\caption{{{}: success rate, iteration at which the task is solved, and sparsity error, "
         "with 95\\% intervals over {} seeds.{}}}\n\\centering\n\\begin{{tabular}}{{llccc}}\n\\toprule\n"
         "Model & Range & Success & Solved at & Sparsity error \\\\\n",
-        title_of(operation), results.info.plan.seeds.size(), changed);
+        operation_title(operation), results.info.plan.seeds.size(), changed);
     std::string last;
     for (const CellResult* cell : cells) {
       // Bold: the best of a module's ranges, ties included.

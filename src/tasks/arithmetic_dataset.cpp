@@ -245,34 +245,6 @@ std::vector<Cell> cells(std::string_view preset) {
   return sweep(preset.substr(std::string_view("sweep-").size()));
 }
 
-constexpr TaskPreset presets[] = {
-    {"quick", "- with NAU and NAC+, 14,000 iterations", 4, "seconds"},
-    {"full", "+ and - with NAU and NAC+, 500,000 iterations", 100, "half an hour"},
-    {"product", "x with NAU and NMU, up to 5,000,000 iterations", 20, "15 minutes"},
-    {"simple", "x of sums of four inputs", 100, "a minute"},
-    {"all", "every network on every operation, 5,000,000 iterations", 100, "weeks"},
-    {"sweep-range", "x, by the range of the inputs", 50, "days"},
-    {"sweep-hidden", "x, by the size of the hidden layer", 50, "days"},
-    {"sweep-inputs", "x, by the number of inputs", 50, "a week"},
-    {"sweep-overlap", "x, by how much of the subsets overlaps", 50, "days"},
-    {"sweep-subset", "x, by the size of the subsets", 50, "days"},
-    {"sweep-lambda", "by the strength of the regulariser", 25, "a day"},
-};
-
-constexpr Check checks[] = {
-    {"NAU", "sub", "U[1,2)", "success", true, 0.75},
-    {"NAC+", "sub", "U[1,2)", "success", true, 0.75},
-};
-
-constexpr std::string_view differences[] = {
-    "Random numbers are the task's own (xoshiro), so single runs are not those of the paper; rates are comparable.",
-    "Training targets are summed in float, an error of about 1e-7 of the target; validation and test rows in double.",
-    "The standard thresholds are the published constants, whose almost right model has subsets that are one element "
-    "too wide; other settings simulate the same construction. With the subsets of the data (exclusive) the standard "
-    "ones would be 1.604e-5 for +, 0.1606 for x, 5.78e-12 for / and 1.010e-8 for the root.",
-    "The preset product ends a run after 2,000,000 iterations once it is solved at three logged rows in a row.",
-};
-
 }  // namespace
 
 Subsets subsets_of(const SubsetShape& shape, std::uint32_t seed) {
@@ -327,8 +299,7 @@ double arithmetic_dataset_threshold(SubsetOperation operation, const Range& test
   return value;
 }
 
-extern const Task arithmetic_dataset;
-const Task arithmetic_dataset{
+extern const Task arithmetic_dataset{
     .name = "arithmetic-dataset",
     .title = "Two sums of subsets of 100 inputs, and an operation on them",
     .source = "Madsen, Johansen: Neural Arithmetic Units, ICLR 2020",
@@ -337,9 +308,27 @@ const Task arithmetic_dataset{
         "share 12, at an offset drawn once per seed; the target is a+b, a-b, a*b, a/b, a^2 or sqrt(a). Layers 100 to 2 "
         "to 1, Adam 1e-3, batch 128, regularisers with a ramp. Success: test error below the almost right model's at "
         "the row with the smallest validation error.",
-    .differences = differences,
-    .presets = presets,
-    .checks = checks,
+    .differences =
+        {"Random numbers are the task's own (xoshiro), so single runs are not those of the paper; rates are "
+         "comparable.",
+         "Training targets are summed in float, an error of about 1e-7 of the target; validation and test rows in "
+         "double.",
+         "The standard thresholds are the published constants, whose almost right model has subsets that are one "
+         "element too wide; other settings simulate the same construction. With the subsets of the data (exclusive) "
+         "the standard ones would be 1.604e-5 for +, 0.1606 for x, 5.78e-12 for / and 1.010e-8 for the root.",
+         "The preset product ends a run after 2,000,000 iterations once it is solved at three logged rows in a row."},
+    .presets = {{"quick", "- with NAU and NAC+, 14,000 iterations", 4, "seconds"},
+                {"full", "+ and - with NAU and NAC+, 500,000 iterations", 100, "half an hour"},
+                {"product", "x with NAU and NMU, up to 5,000,000 iterations", 20, "15 minutes"},
+                {"simple", "x of sums of four inputs", 100, "a minute"},
+                {"all", "every network on every operation, 5,000,000 iterations", 100, "weeks"},
+                {"sweep-range", "x, by the range of the inputs", 50, "days"},
+                {"sweep-hidden", "x, by the size of the hidden layer", 50, "days"},
+                {"sweep-inputs", "x, by the number of inputs", 50, "a week"},
+                {"sweep-overlap", "x, by how much of the subsets overlaps", 50, "days"},
+                {"sweep-subset", "x, by the size of the subsets", 50, "days"},
+                {"sweep-lambda", "by the strength of the regulariser", 25, "a day"}},
+    .checks = {{"NAU", "sub", "U[1,2)", "success", true, 0.75}, {"NAC+", "sub", "U[1,2)", "success", true, 0.75}},
     .preset_cells = cells,
 };
 

@@ -202,40 +202,9 @@ std::vector<Cell> cells(std::string_view preset) {
   return list;
 }
 
-constexpr std::string_view differences[] = {
-    "Adam instead of Nadam, fresh samples instead of 2^16 fixed ones, double instead of float32.",
-    "A seed trains four runs and keeps the one with the smallest validation error, as it was then: a calculator is "
-    "built from modules that work. The paper does not say what it kept.",
-    "Denominators keep a distance of 1 from 0 (the paper is silent): the mean squared error of a/b is infinite "
-    "otherwise.",
-    "The gate starts as the module has it, not at 10: gate 1 is the sum here, and with positive operands and G = 10 it "
-    "never opens for products (a*b then extrapolates with errors above 1000).",
-    "The gate sees x, the paper's code gives it |x|: with operands of both signs NALU cannot hold it open for sums, "
-    "and fails at a+b and a-b where the paper's succeeds.",
-    "There is no G-NAC here: G-CalcNet adds with NAC+. NAC for products is left out, it cannot express them.",
-    "NMU has a^2 as a*a. Errors are those of the modules' own arithmetic, not of the formula that their weights spell.",
-};
-
-constexpr TaskPreset presets[] = {
-    {"quick", "NAU, NMU, NMRU and NRU-power", 3, "2 s"},
-    {"full", "and the stacks of NAC+, NALU and G-NALU", 4, "8 min"},
-};
-
-constexpr Check checks[] = {
-    {"NAU", "a+b", "operators", "relative error", false, 1e-14},
-    {"NAU", "a-b", "operators", "relative error", false, 1e-14},
-    {"NMU", "a*b", "operators", "relative error", false, 1e-14},
-    {"NMRU", "a/b", "operators", "relative error", false, 1e-14},
-    {"NMU", "a^2", "operators", "relative error", false, 1e-14},
-    {"NRU-power", "sqrt(a)", "operators", "relative error", false, 1e-14},
-    {ours, expression, "expression", "extrapolation", false, 1e-18},
-    {ours, expression, "expression", "success", true, 1},
-};
-
 }  // namespace
 
-extern const Task calcnet;
-const Task calcnet{
+extern const Task calcnet{
     .name = "calcnet",
     .title = "CalcNet: a calculator of trained modules",
     .source = "Rana, Malhi, Främling: Exploring Numerical Calculations with CalcNet, ICTAI 2019",
@@ -248,9 +217,29 @@ const Task calcnet{
         "bounds, exactly -1, 0 or 1, before their regulariser starts; NRU-power's is 1/2 up to rounding. Success: an "
         "extrapolation error (mean squared) below 1e-9. Relative error: root mean squared, against that of the "
         "targets, outside the training range.",
-    .differences = differences,
-    .presets = presets,
-    .checks = checks,
+    .differences =
+        {"Adam instead of Nadam, fresh samples instead of 2^16 fixed ones, double instead of float32.",
+         "A seed trains four runs and keeps the one with the smallest validation error, as it was then: a calculator "
+         "is built from modules that work. The paper does not say what it kept.",
+         "Denominators keep a distance of 1 from 0 (the paper is silent): the mean squared error of a/b is infinite "
+         "otherwise.",
+         "The gate starts as the module has it, not at 10: gate 1 is the sum here, and with positive operands and G = "
+         "10 it never opens for products (a*b then extrapolates with errors above 1000).",
+         "The gate sees x, the paper's code gives it |x|: with operands of both signs NALU cannot hold it open for "
+         "sums, and fails at a+b and a-b where the paper's succeeds.",
+         "There is no G-NAC here: G-CalcNet adds with NAC+. NAC for products is left out, it cannot express them.",
+         "NMU has a^2 as a*a. Errors are those of the modules' own arithmetic, not of the formula that their "
+         "weights spell."},
+    .presets = {{"quick", "NAU, NMU, NMRU and NRU-power", 3, "2 s"},
+                {"full", "and the stacks of NAC+, NALU and G-NALU", 4, "8 min"}},
+    .checks = {{"NAU", "a+b", "operators", "relative error", false, 1e-14},
+               {"NAU", "a-b", "operators", "relative error", false, 1e-14},
+               {"NMU", "a*b", "operators", "relative error", false, 1e-14},
+               {"NMRU", "a/b", "operators", "relative error", false, 1e-14},
+               {"NMU", "a^2", "operators", "relative error", false, 1e-14},
+               {"NRU-power", "sqrt(a)", "operators", "relative error", false, 1e-14},
+               {ours, expression, "expression", "extrapolation", false, 1e-18},
+               {ours, expression, "expression", "success", true, 1}},
     .preset_cells = cells,
 };
 

@@ -336,31 +336,6 @@ constexpr std::string_view fixed_limit =
     "Success is an extrapolation error below 1e-5, whatever the range: read the interpolation error beside it, "
     "because a wrong function can agree on a test set of one sign.";
 
-constexpr std::string_view differences_1[] = {slower, not_explained, fewer_rows, fixed_order, baselines, fixed_limit};
-constexpr std::string_view differences_3[] = {slower, fewer_rows, fixed_order, baselines, fixed_limit};
-constexpr std::string_view differences_2[] = {
-    "The paper's sweep is not known to us; this one is our own: U(-m,m), tested on U(m,2m).",
-    "An error below 1e-5 means nothing where m is far below 1, and cannot be had in float where products are far "
-    "above 1000: read the errors, not the success.",
-    slower,
-    fewer_rows,
-    fixed_order,
-    baselines};
-constexpr std::string_view differences_4[] = {
-    "Only the preset all has the whole grid (54 starts, four operations, 20 seeds, 201 epochs). full changes one "
-    "thing at a time, trains add and mul, and stops after 100 epochs.",
-    "Which iNALU the published grid is of is not known to us; here it is the one with independent weights.",
-    "Published are averages over the other factors, of success in interpolation at levels -1, 0, 1. M: add .92 .36 "
-    ".01, mul .76 .64 .63; W: add .29 .40 .54, mul .41 .63 .96; g: add .47 .40 .37, mul .79 .66 .57. Deviation .1 and "
-    ".5: add .55 .29, mul .80 .55. div is always 0.",
-    slower,
-    fewer_rows,
-    fixed_order};
-constexpr std::string_view differences_5[] = {
-    slower, fewer_rows, fixed_order, baselines,
-    "Products of sums reach 1e4, where an error of 1e-5 is about what a float resolves: the published success of mul "
-    "in extrapolation is 0, although its errors are 3e-5 to 7e-5. Read the errors."};
-
 const std::string loop =
     "Batches of 64 from 64,000 fixed rows; RMSProp, gradients clipped to 0.1; of ten batches eight train the weights "
     "and two the gate; after epoch 10 weights are pushed towards -20 and 20 while the error is below 1; every 10 "
@@ -376,44 +351,11 @@ const std::string settings_4 = sums + "Data N(-2,2), tested on N(7,13), both cut
 const std::string settings_5 =
     sums + "Data N(-3,3), cut off there, and tested on N(3,4); or U(-3,3), tested on U(-5,-3). " + loop;
 
-constexpr TaskPreset presets_1[] = {
-    {"quick", "U(-5,5) only, add and mul, 25 epochs", 8, "2 seconds"},
-    {"full", "everything", 10, "10 minutes"},
-};
-constexpr Check checks_1[] = {
+const std::vector<Check> checks_1 = {
     {"iNALU iw", "add", "U(-5,5)", "success", true, 0.8},
     {"iNALU sw", "add", "U(-5,5)", "success", true, 0.8},
     {"iNALU iw", "mul", "U(-5,5)", "success", true, 0.8},
 };
-constexpr TaskPreset presets_2[] = {
-    {"quick", "U(-10,10) only, iNALU iw, 25 epochs", 8, "a second"},
-    {"full", "magnitudes from 0.01 to 1000", 10, "2 minutes"},
-};
-constexpr Check checks_2[] = {
-    {"iNALU iw", "add", "U(-10,10)", "success", true, 0.8},
-    {"iNALU iw", "sub", "U(-10,10)", "success", true, 0.8},
-};
-constexpr TaskPreset presets_3[] = {
-    {"quick", "U(-5,5) only, add and mul, 25 epochs", 8, "5 seconds"},
-    {"full", "everything", 10, "17 minutes"},
-};
-constexpr TaskPreset presets_4[] = {
-    {"quick", "the recommended start values, add, 8 epochs", 8, "6 seconds"},
-    {"full", "one start value changed at a time, add and mul, 100 epochs", 8, "10 minutes"},
-    {"all", "the whole grid, 201 epochs", 20, "13 hours"},
-};
-constexpr Check checks_4[] = {
-    {"iNALU iw", "add", "g 0, M -1, W 1, sd 0.1", "interpolation MSE", false, 0.5},
-};
-constexpr TaskPreset presets_5[] = {
-    {"quick", "iNALU iw on uniform data, add, 8 epochs", 8, "6 seconds"},
-    {"full", "everything, with 8 seeds", 8, "15 minutes"},
-    {"all", "everything, with 10 seeds", 10, "30 minutes"},
-};
-constexpr Check checks_5[] = {
-    {"iNALU iw", "add", "uniform", "interpolation MSE", false, 1},
-};
-
 }  // namespace
 
 extern const Task inalu_1, inalu_2, inalu_3, inalu_4, inalu_5;
@@ -423,8 +365,9 @@ const Task inalu_1{
     .title = "iNALU, experiment 1: one unit, two inputs, seven kinds of data",
     .source = source,
     .settings = settings_1,
-    .differences = differences_1,
-    .presets = presets_1,
+    .differences = {slower, not_explained, fewer_rows, fixed_order, baselines, fixed_limit},
+    .presets = {{"quick", "U(-5,5) only, add and mul, 25 epochs", 8, "2 seconds"},
+                {"full", "everything", 10, "10 minutes"}},
     .checks = checks_1,
     .preset_cells = [](std::string_view preset) { return one_unit_cells(2, preset); },
 };
@@ -434,9 +377,15 @@ const Task inalu_2{
     .title = "iNALU, experiment 2: one unit, two inputs of all magnitudes",
     .source = source,
     .settings = settings_2,
-    .differences = differences_2,
-    .presets = presets_2,
-    .checks = checks_2,
+    .differences =
+        {"The paper's sweep is not known to us; this one is our own: U(-m,m), tested on U(m,2m).",
+         "An error below 1e-5 means nothing where m is far below 1, and cannot be had in float where products are far "
+         "above 1000: read the errors, not the success.",
+         slower, fewer_rows, fixed_order, baselines},
+    .presets = {{"quick", "U(-10,10) only, iNALU iw, 25 epochs", 8, "a second"},
+                {"full", "magnitudes from 0.01 to 1000", 10, "2 minutes"}},
+    .checks = {{"iNALU iw", "add", "U(-10,10)", "success", true, 0.8},
+               {"iNALU iw", "sub", "U(-10,10)", "success", true, 0.8}},
     .preset_cells = magnitude_cells,
 };
 
@@ -445,8 +394,9 @@ const Task inalu_3{
     .title = "iNALU, experiment 3: one unit, ten inputs of which the first two matter",
     .source = source,
     .settings = settings_1,
-    .differences = differences_3,
-    .presets = presets_3,
+    .differences = {slower, fewer_rows, fixed_order, baselines, fixed_limit},
+    .presets = {{"quick", "U(-5,5) only, add and mul, 25 epochs", 8, "5 seconds"},
+                {"full", "everything", 10, "17 minutes"}},
     .checks = checks_1,
     .preset_cells = [](std::string_view preset) { return one_unit_cells(10, preset); },
 };
@@ -456,9 +406,18 @@ const Task inalu_4{
     .title = "iNALU, experiment 4: which start values find sums of a hundred inputs",
     .source = source,
     .settings = settings_4,
-    .differences = differences_4,
-    .presets = presets_4,
-    .checks = checks_4,
+    .differences =
+        {"Only the preset all has the whole grid (54 starts, four operations, 20 seeds, 201 epochs). full changes "
+         "one thing at a time, trains add and mul, and stops after 100 epochs.",
+         "Which iNALU the published grid is of is not known to us; here it is the one with independent weights.",
+         "Published are averages over the other factors, of success in interpolation at levels -1, 0, 1. M: add .92 "
+         ".36 .01, mul .76 .64 .63; W: add .29 .40 .54, mul .41 .63 .96; g: add .47 .40 .37, mul .79 .66 .57. "
+         "Deviation .1 and .5: add .55 .29, mul .80 .55. div is always 0.",
+         slower, fewer_rows, fixed_order},
+    .presets = {{"quick", "the recommended start values, add, 8 epochs", 8, "6 seconds"},
+                {"full", "one start value changed at a time, add and mul, 100 epochs", 8, "10 minutes"},
+                {"all", "the whole grid, 201 epochs", 20, "13 hours"}},
+    .checks = {{"iNALU iw", "add", "g 0, M -1, W 1, sd 0.1", "interpolation MSE", false, 0.5}},
     .preset_cells = start_value_cells,
 };
 
@@ -467,9 +426,14 @@ const Task inalu_5{
     .title = "iNALU, experiment 5: sums of a hundred inputs, added, subtracted, multiplied, divided",
     .source = source,
     .settings = settings_5,
-    .differences = differences_5,
-    .presets = presets_5,
-    .checks = checks_5,
+    .differences =
+        {slower, fewer_rows, fixed_order, baselines,
+         "Products of sums reach 1e4, where an error of 1e-5 is about what a float resolves: the published success of "
+         "mul in extrapolation is 0, although its errors are 3e-5 to 7e-5. Read the errors."},
+    .presets = {{"quick", "iNALU iw on uniform data, add, 8 epochs", 8, "6 seconds"},
+                {"full", "everything, with 8 seeds", 8, "15 minutes"},
+                {"all", "everything, with 10 seeds", 10, "30 minutes"}},
+    .checks = {{"iNALU iw", "add", "uniform", "interpolation MSE", false, 1}},
     .preset_cells = simple_function_cells,
 };
 

@@ -122,29 +122,9 @@ std::vector<Cell> cells(std::string_view preset) {
   return result;
 }
 
-constexpr std::string_view differences[] = {
-    "Only the preset all trains as long as the paper, 100,000 iterations; full stops after 12,000.",
-    "The table was evaluated on (-2,2), (-2,2), (-0.5,0) and (0,4), as here, and not where the paper's appendix says; "
-    "mul was the best half of 20 runs, here it is all runs.",
-    "mul's L1 grows from 1e-5 to 1e-4, as in the released program; the paper prints 1e-5 to 1e-7.",
-    "The paper knows no success. Here it is a test error below a hundredth of what the constant 0 has.",
-    "The NALU's gate has no bias. The paper's iNALU, whose gate sees the input, is left out.",
-    "The Sobol sequence is that of Joe and Kuo; the paper's program may number its dimensions otherwise.",
-};
-constexpr TaskPreset presets[] = {
-    {"quick", "RealNPU, add and sqrt, 800 iterations", 8, "5 seconds"},
-    {"full", "everything, but 12,000 iterations", 8, "15 minutes"},
-    {"all", "everything, as published", 10, "4 hours"},
-};
-constexpr Check checks[] = {
-    {"RealNPU", "add", "100 inputs", "test MSE", false, 30},
-    {"RealNPU", "sqrt", "100 inputs", "test MSE", false, 30},
-};
-
 }  // namespace
 
-extern const Task large_scale_arithmetic;
-const Task large_scale_arithmetic{
+extern const Task large_scale_arithmetic{
     .name = "large-scale-arithmetic",
     .title = "Large scale arithmetic: sums of 50 out of 100 inputs, added, multiplied, inverted, rooted",
     .source = "Heim, Pevný, Šmídl: Neural Power Units, NeurIPS 2020",
@@ -153,9 +133,19 @@ const Task large_scale_arithmetic{
         "a. Inputs are Sobol points in (-1,1), (-1,1), (0,0.5) and (0,2), batch 128. A plain matrix of 100 x 100 (the "
         "NALU: a NALU) is followed by one unit. All weights start from U(0,0.1). RMSProp, learning rate 0.01 for add "
         "and 0.005 for the others; L1 on all parameters, ten times as strong every 10,000 iterations up to a limit.",
-    .differences = differences,
-    .presets = presets,
-    .checks = checks,
+    .differences =
+        {"Only the preset all trains as long as the paper, 100,000 iterations; full stops after 12,000.",
+         "The table was evaluated on (-2,2), (-2,2), (-0.5,0) and (0,4), as here, and not where the paper's appendix "
+         "says; mul was the best half of 20 runs, here it is all runs.",
+         "mul's L1 grows from 1e-5 to 1e-4, as in the released program; the paper prints 1e-5 to 1e-7.",
+         "The paper knows no success. Here it is a test error below a hundredth of what the constant 0 has.",
+         "The NALU's gate has no bias. The paper's iNALU, whose gate sees the input, is left out.",
+         "The Sobol sequence is that of Joe and Kuo; the paper's program may number its dimensions otherwise."},
+    .presets = {{"quick", "RealNPU, add and sqrt, 800 iterations", 8, "5 seconds"},
+                {"full", "everything, but 12,000 iterations", 8, "15 minutes"},
+                {"all", "everything, as published", 10, "4 hours"}},
+    .checks = {{"RealNPU", "add", "100 inputs", "test MSE", false, 30},
+               {"RealNPU", "sqrt", "100 inputs", "test MSE", false, 30}},
     .preset_cells = cells,
 };
 

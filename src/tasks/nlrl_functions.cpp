@@ -133,27 +133,6 @@ std::vector<Cell> cells(std::string_view preset) {
   return result;
 }
 
-constexpr std::string_view differences[] = {
-    "The table that is compared with is a re-run by others, which its author says exceeds the original paper's, above "
-    "all for x and y. The loss of the original is not stated; the re-run's is the mean squared error.",
-    "Outputs are not clamped to [0, 1] before the loss: rules stay inside, but for what the noise does to the inputs.",
-    "AN has no output negation: the input negation of the next layer does its work, and the last layer does without.",
-    "AO uses the OR of the re-run, 1 - prod((1 - n)^A); see the module NLRL for the other one.",
-    "FC has no dropout (the re-run's has 0.2); that its learning rate is divided too is an assumption.",
-    "The preset quick trains for 30 epochs, and divides the learning rate every 6.",
-};
-constexpr TaskPreset presets[] = {
-    {"quick", "two nets, four functions, 30 epochs", 4, "1 s"},
-    {"full", "all nets but the wide ones of three layers", 10, "7 min"},
-    {"all", "all nets", 10, "50 min"},
-};
-constexpr Check checks[] = {
-    {"AN-2-25", "x or y", "", "accuracy", true, 0.95},
-    {"AN-2-25", "x xor y", "", "accuracy", true, 0.95},
-    {"AO-2-5", "x and not y", "", "accuracy", true, 0.95},
-    {"AO-2-5", "(x+y)/2", "", "accuracy", true, 0.95},
-};
-
 }  // namespace
 
 extern const Task nlrl_functions{
@@ -165,9 +144,24 @@ extern const Task nlrl_functions{
         "Adam with 0.1 (FC: 0.001), divided by 10 every 20 epochs; mean squared error. Nets: AN (rules with AND "
         "only), AO (AND and OR), FC (relu, sigmoid at the end), then layers and width. Accuracy: the share of "
         "1,000 clean pairs with an error below 0.005; success: above 0.99.",
-    .differences = differences,
-    .presets = presets,
-    .checks = checks,
+    .differences =
+        {"The table that is compared with is a re-run by others, which its author says exceeds the original "
+         "paper's, above "
+         "all for x and y. The loss of the original is not stated; the re-run's is the mean squared error.",
+         "Outputs are not clamped to [0, 1] before the loss: rules stay inside, but for what the noise does to the "
+         "inputs.",
+         "AN has no output negation: the input negation of the next layer does its work, and the last layer does "
+         "without.",
+         "AO uses the OR of the re-run, 1 - prod((1 - n)^A); see the module NLRL for the other one.",
+         "FC has no dropout (the re-run's has 0.2); that its learning rate is divided too is an assumption.",
+         "The preset quick trains for 30 epochs, and divides the learning rate every 6."},
+    .presets = {{"quick", "two nets, four functions, 30 epochs", 4, "1 s"},
+                {"full", "all nets but the wide ones of three layers", 10, "7 min"},
+                {"all", "all nets", 10, "50 min"}},
+    .checks = {{"AN-2-25", "x or y", "", "accuracy", true, 0.95},
+               {"AN-2-25", "x xor y", "", "accuracy", true, 0.95},
+               {"AO-2-5", "x and not y", "", "accuracy", true, 0.95},
+               {"AO-2-5", "(x+y)/2", "", "accuracy", true, 0.95}},
     .preset_cells = cells,
 };
 

@@ -99,25 +99,6 @@ std::vector<Cell> cells(std::string_view /*preset*/) {
   return list;
 }
 
-constexpr std::string_view differences[] = {
-    "The paper shows gradient norms as a figure only; the numbers are by the midpoint rule with 500 x 100 points "
-    "(nalm figure npu-gate draws the surfaces).",
-    "The paper trains nothing here. The trainings start where the naive unit's gradient is small, with gates that stay "
-    "what they are.",
-};
-
-constexpr TaskPreset presets[] = {
-    {"quick", "the table, and three trainings", 3, "1 s"},
-    {"full", "the same with more seeds", 10, "2 s"},
-};
-
-// The table needs no training; tests/tasks/npu_gate_toy_test.cpp compares it.
-constexpr Check checks[] = {
-    {"gate (1,0)", operation, "trained from (0.5,0.9)", "w1", true, 0.99},
-    {"gate (1,0)", operation, "trained from (0.5,0.9)", "loss", false, 1e-6},
-    {"gate (1,1)", operation, "trained from (0.5,0.9)", "loss", false, 1e-6},
-};
-
 }  // namespace
 
 Model gate_toy_model(const ToyGate& gate, double w1, double w2) {
@@ -142,8 +123,7 @@ ToyLoss gate_toy_loss(const ToyGate& gate, double w1, double w2, int count) {
   return {at->mse, portable::hypot(at->layers.front()[0], at->layers.front()[1])};
 }
 
-extern const Task npu_gate_toy;
-const Task npu_gate_toy{
+extern const Task npu_gate_toy{
     .name = "npu-gate-toy",
     .title = "Why the NPU has a gate",
     .source = "Heim, Pevný, Šmídl: Neural Power Units, NeurIPS 2020, figure 3",
@@ -152,9 +132,16 @@ const Task npu_gate_toy{
         "table has the loss and the norm of its gradient at chosen weights: with gates (1,1), the NaiveNPU, the "
         "surface is nearly flat where w2 is large; with gates (1,0) w2 does not matter. Trainings: Adam, learning rate "
         "0.005, batches of 32, 2000 iterations from (0.5, 0.9). Success: a loss below 1e-4.",
-    .differences = differences,
-    .presets = presets,
-    .checks = checks,
+    .differences =
+        {"The paper shows gradient norms as a figure only; the numbers are by the midpoint rule with 500 x 100 "
+         "points (nalm figure npu-gate draws the surfaces).",
+         "The paper trains nothing here. The trainings start where the naive unit's gradient is small, with gates that "
+         "stay what they are."},
+    .presets = {{"quick", "the table, and three trainings", 3, "1 s"}, {"full", "the same with more seeds", 10, "2 s"}},
+    // The table needs no training; tests/tasks/npu_gate_toy_test.cpp compares it.
+    .checks = {{"gate (1,0)", operation, "trained from (0.5,0.9)", "w1", true, 0.99},
+               {"gate (1,0)", operation, "trained from (0.5,0.9)", "loss", false, 1e-6},
+               {"gate (1,1)", operation, "trained from (0.5,0.9)", "loss", false, 1e-6}},
     .preset_cells = cells,
 };
 

@@ -111,25 +111,6 @@ std::vector<Cell> cells(std::string_view preset) {
   return result;
 }
 
-constexpr std::string_view differences[] = {
-    "Labels and redundancy follow the paper's mathematics: its public code computes labels from 10000*x1, has > for >= "
-    "and pins the redundancy to 1.",
-    "Tested at seven powers of ten; the register depends on the difference only, so that all of them give the same.",
-    "The sweep of lambda*delta changes lambda and leaves the difference delta at 1; only the product matters. "
-    "Redundancy 10 is an assumption there.",
-    "Baselines: the perceptron only, without the arithmetic units.",
-};
-constexpr TaskPreset presets[] = {
-    {"quick", "redundancy 10, 3,000 steps", 4, "0.5 s"},
-    {"full", "redundancy 10 and 1, and a perceptron", 10, "2 min"},
-    {"lambda", "> and = with lambda*delta from 1e-5 to 10", 10, "30 s"},
-};
-constexpr Check checks[] = {
-    {"NSR", ">", "redundancy 10", "success", true, 1},     {"NSR", "<", "redundancy 10", "success", true, 1},
-    {"NSR", ">=", "redundancy 10", "success", true, 1},    {"NSR", "<=", "redundancy 10", "success", true, 1},
-    {"NSR", "=", "redundancy 10", "accuracy", true, 0.85}, {"NSR", "!=", "redundancy 10", "accuracy", true, 0.85},
-};
-
 }  // namespace
 
 extern const Task nsr_comparisons{
@@ -141,9 +122,23 @@ extern const Task nsr_comparisons{
         "full batch, Adam with 0.001, 50,000 steps, double precision, lambda 1. Tested on pairs that differ by "
         "at most 5, at a random number from 10^k to 10^(k+1), for k from 1 to 14. Accuracy: the share of errors "
         "below 0.5; success: all right.",
-    .differences = differences,
-    .presets = presets,
-    .checks = checks,
+    .differences =
+        {"Labels and redundancy follow the paper's mathematics: its public code computes labels from 10000*x1, has "
+         "> for >= and pins the redundancy to 1.",
+         "Tested at seven powers of ten; the register depends on the difference only, so that all of them give the "
+         "same.",
+         "The sweep of lambda*delta changes lambda and leaves the difference delta at 1; only the product matters. "
+         "Redundancy 10 is an assumption there.",
+         "Baselines: the perceptron only, without the arithmetic units."},
+    .presets = {{"quick", "redundancy 10, 3,000 steps", 4, "0.5 s"},
+                {"full", "redundancy 10 and 1, and a perceptron", 10, "2 min"},
+                {"lambda", "> and = with lambda*delta from 1e-5 to 10", 10, "30 s"}},
+    .checks = {{"NSR", ">", "redundancy 10", "success", true, 1},
+               {"NSR", "<", "redundancy 10", "success", true, 1},
+               {"NSR", ">=", "redundancy 10", "success", true, 1},
+               {"NSR", "<=", "redundancy 10", "success", true, 1},
+               {"NSR", "=", "redundancy 10", "accuracy", true, 0.85},
+               {"NSR", "!=", "redundancy 10", "accuracy", true, 0.85}},
     .preset_cells = cells,
 };
 

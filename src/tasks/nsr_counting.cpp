@@ -35,19 +35,6 @@ constexpr SequenceTask task{"count", "nsr counting", test_limits, 10240, wiring_
 
 std::vector<Cell> cells(std::string_view preset) { return {task.cell(preset == "quick" ? 5000 : 50000)}; }
 
-constexpr std::string_view differences[] = {
-    "Lengths count the numbers after the key: training sequences have 6 numbers, 5 to compare.",
-    "Training sequences are uniform from 1 to 10, the key too: an assumption.",
-};
-constexpr TaskPreset presets[] = {
-    {"quick", "5,000 steps", 4, "3 s"},
-    {"full", "50,000 steps", 10, "1.5 min"},
-};
-constexpr Check checks[] = {
-    {"NSR", "count", "redundancy 10", "mae of 5 up to 10240", false, 0.1},
-    {"NSR", "count", "redundancy 10", "mae of 50 up to 10240", false, 0.5},
-};
-
 }  // namespace
 
 extern const Task nsr_counting{
@@ -59,9 +46,11 @@ extern const Task nsr_counting{
         "numbers, all from 1 to 10; loss: mean absolute error; full batch, Adam with 0.001, 50,000 steps, double "
         "precision. Tested on longer sequences (\"of 50\") of numbers at most 5 away from larger keys (\"up to "
         "10240\"); success: an error below 0.1 for 50 numbers and keys up to 10240.",
-    .differences = differences,
-    .presets = presets,
-    .checks = checks,
+    .differences = {"Lengths count the numbers after the key: training sequences have 6 numbers, 5 to compare.",
+                    "Training sequences are uniform from 1 to 10, the key too: an assumption."},
+    .presets = {{"quick", "5,000 steps", 4, "3 s"}, {"full", "50,000 steps", 10, "1.5 min"}},
+    .checks = {{"NSR", "count", "redundancy 10", "mae of 5 up to 10240", false, 0.1},
+               {"NSR", "count", "redundancy 10", "mae of 50 up to 10240", false, 0.5}},
     .preset_cells = cells,
 };
 

@@ -33,20 +33,6 @@ constexpr SequenceTask task{"minimum", "nsr minimum", test_limits, 80, wiring_of
 
 std::vector<Cell> cells(std::string_view preset) { return {task.cell(preset == "quick" ? 3000 : 50000)}; }
 
-constexpr std::string_view differences[] = {
-    "The register's answer is never rounded: what is left of (1 - y)*x grows with the values.",
-    "No figure was published to compare with: the public code counts instead, and its \"minimum\" figure is a copy of "
-    "the counting one. The survey, after the arXiv version, calls the minimum perfect.",
-};
-constexpr TaskPreset presets[] = {
-    {"quick", "3,000 steps", 4, "2 s"},
-    {"full", "50,000 steps", 10, "2 min"},
-};
-constexpr Check checks[] = {
-    {"NSR", "minimum", "redundancy 10", "success", true, 1},
-    {"NSR", "minimum", "redundancy 10", "mae of 20 up to 80", false, 0.1},
-};
-
 }  // namespace
 
 extern const Task nsr_minimum{
@@ -58,9 +44,13 @@ extern const Task nsr_minimum{
         "numbers from 1 to 10; loss: mean absolute error of the last h; full batch, Adam with 0.001, 50,000 steps, "
         "double precision. Tested on longer sequences (\"of 50\") of larger numbers (\"up to 5120\"); success: "
         "an error below 0.1 for 50 numbers up to 80.",
-    .differences = differences,
-    .presets = presets,
-    .checks = checks,
+    .differences =
+        {"The register's answer is never rounded: what is left of (1 - y)*x grows with the values.",
+         "No figure was published to compare with: the public code counts instead, and its \"minimum\" figure is a "
+         "copy of the counting one. The survey, after the arXiv version, calls the minimum perfect."},
+    .presets = {{"quick", "3,000 steps", 4, "2 s"}, {"full", "50,000 steps", 10, "2 min"}},
+    .checks = {{"NSR", "minimum", "redundancy 10", "success", true, 1},
+               {"NSR", "minimum", "redundancy 10", "mae of 20 up to 80", false, 0.1}},
     .preset_cells = cells,
 };
 

@@ -118,22 +118,6 @@ std::vector<Cell> cells(std::string_view preset) {
   return result;
 }
 
-constexpr std::string_view differences[] = {
-    "50,000 steps instead of 500,000. f and g train on 400 random rows per step instead of all 4,000; so that they "
-    "settle, the learning rate falls to 0 over the second half.",
-    "The regulariser of the NAU starts with the second half of the training; the paper's, after step 40,000. Its "
-    "strength, 1, is an assumption.",
-    "The constant term of a branch is that of a linear layer that sees 0, and starts at 0.",
-};
-constexpr TaskPreset presets[] = {
-    {"quick", "abs and f with redundancy 10, 12,000 steps", 4, "4 s"},
-    {"full", "all functions with redundancy 1, 2 and 10", 10, "3 min"},
-};
-constexpr Check checks[] = {
-    {"NSR+NAU", "abs", "redundancy 10", "success", true, 1},
-    {"NSR+NAU", "f", "redundancy 10", "mae at 2^3", false, 1},
-};
-
 }  // namespace
 
 extern const Task nsr_piecewise{
@@ -145,9 +129,16 @@ extern const Task nsr_piecewise{
         "f = x5 + 4 if x1 > x2, x4 - x3 otherwise; g the same if x1 = x2. x1 and x2: all pairs from -10 to 9; the "
         "others whole numbers from -100 to 100, 4,000 rows. Loss: mean absolute error; Adam with 0.001, double "
         "precision. Tested with x1 from 2^k to 2^(k+1), x2 at most 5 away; success: an error below 0.1 at 2^3.",
-    .differences = differences,
-    .presets = presets,
-    .checks = checks,
+    .differences =
+        {"50,000 steps instead of 500,000. f and g train on 400 random rows per step instead of all 4,000; so that "
+         "they settle, the learning rate falls to 0 over the second half.",
+         "The regulariser of the NAU starts with the second half of the training; the paper's, after step 40,000. Its "
+         "strength, 1, is an assumption.",
+         "The constant term of a branch is that of a linear layer that sees 0, and starts at 0."},
+    .presets = {{"quick", "abs and f with redundancy 10, 12,000 steps", 4, "4 s"},
+                {"full", "all functions with redundancy 1, 2 and 10", 10, "3 min"}},
+    .checks = {{"NSR+NAU", "abs", "redundancy 10", "success", true, 1},
+               {"NSR+NAU", "f", "redundancy 10", "mae at 2^3", false, 1}},
     .preset_cells = cells,
 };
 

@@ -221,25 +221,6 @@ std::vector<Cell> cells(std::string_view preset) {
   return result;
 }
 
-constexpr std::string_view differences[] = {
-    "5,000 epochs instead of 1,000, one update per step of the algorithm: after 1,000 only 3 of 10 runs have found the "
-    "sum of distance and weight. The number was chosen by these test errors.",
-    "Errors are those of the final distances, after as many steps as the true algorithm needs; 20 fresh graphs for "
-    "every scale of weights.",
-    "Graphs with more nodes are tested too: the public code never enlarges its test graphs.",
-    "A node's own distance is its first message; it is repeated where a node has fewer messages than others.",
-    "The linear layer starts with uniform values within sqrt(1/2), constant term included, PyTorch's own: an "
-    "assumption.",
-};
-constexpr TaskPreset presets[] = {
-    {"quick", "graphs of 10 nodes, 3,000 epochs", 4, "1 s"},
-    {"full", "graphs of 10 to 80 nodes, 5,000 epochs", 10, "40 s"},
-};
-constexpr Check checks[] = {
-    {"NSR", "shortest paths", "10 nodes", "mae at 10", false, 0.5},
-    {"NSR", "shortest paths", "10 nodes", "mae at 40", false, 2},
-};
-
 }  // namespace
 
 extern const Task nsr_shortest_paths{
@@ -251,9 +232,19 @@ extern const Task nsr_shortest_paths{
         "distance and weight; a node keeps the minimum of its messages by NSR (redundancy 10, lambda 1), as in "
         "nsr-minimum. Trained on the true steps of Bellman and Ford's algorithm on one graph; loss: mean absolute "
         "error; Adam with 0.001. Tested with weights below 10, 20, ... 640; success: an error below 0.1 at 10.",
-    .differences = differences,
-    .presets = presets,
-    .checks = checks,
+    .differences =
+        {"5,000 epochs instead of 1,000, one update per step of the algorithm: after 1,000 only 3 of 10 runs have "
+         "found the sum of distance and weight. The number was chosen by these test errors.",
+         "Errors are those of the final distances, after as many steps as the true algorithm needs; 20 fresh graphs "
+         "for every scale of weights.",
+         "Graphs with more nodes are tested too: the public code never enlarges its test graphs.",
+         "A node's own distance is its first message; it is repeated where a node has fewer messages than others.",
+         "The linear layer starts with uniform values within sqrt(1/2), constant term included, PyTorch's own: an "
+         "assumption."},
+    .presets = {{"quick", "graphs of 10 nodes, 3,000 epochs", 4, "1 s"},
+                {"full", "graphs of 10 to 80 nodes, 5,000 epochs", 10, "40 s"}},
+    .checks = {{"NSR", "shortest paths", "10 nodes", "mae at 10", false, 0.5},
+               {"NSR", "shortest paths", "10 nodes", "mae at 40", false, 2}},
     .preset_cells = cells,
 };
 

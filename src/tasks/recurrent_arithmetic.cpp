@@ -161,28 +161,9 @@ std::vector<Cell> cells(std::string_view preset) {
   return list;
 }
 
-constexpr TaskPreset presets[] = {
-    {"quick", "- with NAU, 6,000 iterations", 3, "seconds"},
-    {"full", "+ and -, 200,000 iterations", 10, "ten minutes"},
-    {"all", "+, - and x, 2,000,000 iterations as published", 100, "days"},
-};
-
-constexpr Check checks[] = {
-    {"NAU, NAU", "sub", "10 steps", "validation", false, 1e-3},
-    {"NAU, NAU", "sub", "10 steps", "range [2,6)", false, 0.1},
-};
-
-constexpr std::string_view differences[] = {
-    "The published figures are those of Hoedt et al., quoted from memory of the paper, for a test on longer sequences "
-    "and larger inputs together; here length and range are measured one by one, and the goal is length 1000.",
-    "The learnable start of the cell is the constant term of a linear layer whose input is 0.",
-    "The test at length 1000 has 50 rows, that at length 100 has 500.",
-};
-
 }  // namespace
 
-extern const Task recurrent_arithmetic;
-const Task recurrent_arithmetic{
+extern const Task recurrent_arithmetic{
     .name = "recurrent-arithmetic",
     .title = "Sums over time steps, and an operation on them",
     .source = "Trask et al. 2018; Madsen, Johansen: Neural Arithmetic Units, ICLR 2020; Hoedt et al., ICML 2021",
@@ -191,9 +172,17 @@ const Task recurrent_arithmetic{
         "shared, over all steps; the target is a+b, a-b or a*b. A recurrent cell of 12 inputs and 2 outputs with a "
         "learnable start, then a layer to 1 output; Adam 1e-3, batch 128. Tested on 100 and 1000 steps, and on inputs "
         "in [2,6).",
-    .differences = differences,
-    .presets = presets,
-    .checks = checks,
+    .differences =
+        {"The published figures are those of Hoedt et al., quoted from memory of the paper, for a test on longer "
+         "sequences "
+         "and larger inputs together; here length and range are measured one by one, and the goal is length 1000.",
+         "The learnable start of the cell is the constant term of a linear layer whose input is 0.",
+         "The test at length 1000 has 50 rows, that at length 100 has 500."},
+    .presets = {{"quick", "- with NAU, 6,000 iterations", 3, "seconds"},
+                {"full", "+ and -, 200,000 iterations", 10, "ten minutes"},
+                {"all", "+, - and x, 2,000,000 iterations as published", 100, "days"}},
+    .checks = {{"NAU, NAU", "sub", "10 steps", "validation", false, 1e-3},
+               {"NAU, NAU", "sub", "10 steps", "range [2,6)", false, 0.1}},
     .preset_cells = cells,
 };
 

@@ -125,29 +125,9 @@ std::vector<Cell> cells(std::string_view preset) {
   return result;
 }
 
-constexpr std::string_view differences[] = {
-    "The paper's iNALU has a gate that sees the input; this one is Schlör's.",
-    "NPU and RealNPU give the same here, run by run: the imaginary weights start at 0 and stay there on positive "
-    "inputs.",
-    "The paper's table has means and standard errors of 20 runs, although it says medians; a few runs decide them.",
-    "The paper's text says inputs up to 2, learning rate 0.001 and 10 hidden values for the dense network; its "
-    "program, as here, has 2.1, 0.005 and 50.",
-    "The paper knows no success. Here it is a mean absolute error below 0.1 of sum, product and quotient together.",
-};
-constexpr TaskPreset presets[] = {
-    {"quick", "RealNPU and NMU", 8, "1 second"},
-    {"full", "everything, as published", 20, "a minute"},
-};
-constexpr Check checks[] = {
-    {"RealNPU", "all", "U(.1,2.1)", "MAE mul", false, 0.3},
-    {"RealNPU", "all", "U(.1,2.1)", "MAE div", false, 0.2},
-    {"NMU", "all", "U(.1,2.1)", "MAE mul", false, 0.5},
-};
-
 }  // namespace
 
-extern const Task simple_arithmetic;
-const Task simple_arithmetic{
+extern const Task simple_arithmetic{
     .name = "simple-arithmetic",
     .title = "Simple arithmetic: sum, product, quotient and root of two inputs, learnt by one network",
     .source = "Heim, Pevný, Šmídl: Neural Power Units, NeurIPS 2020",
@@ -156,9 +136,20 @@ const Task simple_arithmetic{
         "iNALU in both layers; a dense network of 50 and 50 sigmoids. Adam, learning rate 0.005; RMSProp for the NALU "
         "(0.005) and the iNALU (0.001, its weights pushed outwards in the second half). Errors are mean absolute "
         "errors on a grid from -4.1 to 3.9, for the root from 0.1 to 4.",
-    .differences = differences,
-    .presets = presets,
-    .checks = checks,
+    .differences =
+        {"The paper's iNALU has a gate that sees the input; this one is Schlör's.",
+         "NPU and RealNPU give the same here, run by run: the imaginary weights start at 0 and stay there on positive "
+         "inputs.",
+         "The paper's table has means and standard errors of 20 runs, although it says medians; a few runs decide "
+         "them.",
+         "The paper's text says inputs up to 2, learning rate 0.001 and 10 hidden values for the dense network; its "
+         "program, as here, has 2.1, 0.005 and 50.",
+         "The paper knows no success. Here it is a mean absolute error below 0.1 of sum, product and quotient "
+         "together."},
+    .presets = {{"quick", "RealNPU and NMU", 8, "1 second"}, {"full", "everything, as published", 20, "a minute"}},
+    .checks = {{"RealNPU", "all", "U(.1,2.1)", "MAE mul", false, 0.3},
+               {"RealNPU", "all", "U(.1,2.1)", "MAE div", false, 0.2},
+               {"NMU", "all", "U(.1,2.1)", "MAE mul", false, 0.5}},
     .preset_cells = cells,
 };
 

@@ -380,16 +380,7 @@ std::vector<Cell> cells(std::string_view preset) {
   return list;
 }
 
-constexpr TaskPreset presets[] = {
-    {"quick", "RealNPU with 4 units, 150 iterations", 1, "ten seconds"},
-    {"full", "6 and 9 units, two strengths of L1, 3,000 iterations", 5, "five minutes"},
-    {"all", "the published grid of sizes and strengths", 5, "hours"},
-};
-constexpr Check checks[] = {
-    {"RealNPU", "SIR", "hidden 4, L1 0.01", "MSE", false, 0.1},
-    {"RealNPU", "SIR", "hidden 4, L1 0.01", "exponent error", false, 0.1},
-};
-constexpr std::string_view differences[] = {
+const std::vector<std::string_view> differences = {
     "The solver is the classic Runge-Kutta method of fourth order with steps of 0.466 instead of Euler's with steps of "
     "1, whose own error is larger than the published ones: with it the true equations have an MSE of 1.08.",
     "Training follows the curves from each point to the next instead of from the first to the last, so that an error "
@@ -440,8 +431,7 @@ Wiring runge_kutta(const Stack& layers, double time, int points, int steps_betwe
   return wiring;
 }
 
-extern const Task sir_discovery;
-const Task sir_discovery{
+extern const Task sir_discovery{
     .name = "sir-discovery",
     .title = "The equations of a fractional epidemic model from its curves",
     .source = "Heim, Pevny, Smidl: Neural Power Units, NeurIPS 2020",
@@ -450,8 +440,11 @@ const Task sir_discovery{
         "at 40 times from 0 to 200. dU/dt = linear(RealNPU(U)); start values a fifth of Glorot's; RMSProp 0.005, MSE "
         "over all points and an L1 penalty.",
     .differences = differences,
-    .presets = presets,
-    .checks = checks,
+    .presets = {{"quick", "RealNPU with 4 units, 150 iterations", 1, "ten seconds"},
+                {"full", "6 and 9 units, two strengths of L1, 3,000 iterations", 5, "five minutes"},
+                {"all", "the published grid of sizes and strengths", 5, "hours"}},
+    .checks = {{"RealNPU", "SIR", "hidden 4, L1 0.01", "MSE", false, 0.1},
+               {"RealNPU", "SIR", "hidden 4, L1 0.01", "exponent error", false, 0.1}},
     .preset_cells = cells,
 };
 

@@ -9,17 +9,9 @@
 namespace nalm {
 
 // One file each.
-extern const Task single_module_task, formulas_task;
-extern const Task arithmetic_dataset;
-extern const Task recurrent_arithmetic;
-extern const Task sir_discovery;
-extern const Task calcnet;
-extern const Task npu_gate_toy;
-extern const Task inalu_1, inalu_2, inalu_3, inalu_4, inalu_5;
-extern const Task large_scale_arithmetic;
-extern const Task simple_arithmetic;
-extern const Task nlrl_functions;
-extern const Task nsr_comparisons, nsr_piecewise, nsr_minimum, nsr_counting, nsr_shortest_paths;
+extern const Task single_module_task, arithmetic_dataset, recurrent_arithmetic, sir_discovery, calcnet, npu_gate_toy,
+    inalu_1, inalu_2, inalu_3, inalu_4, inalu_5, large_scale_arithmetic, simple_arithmetic, nlrl_functions,
+    nsr_comparisons, nsr_piecewise, nsr_minimum, nsr_counting, nsr_shortest_paths, formulas_task;
 
 std::span<const Task* const> all_tasks() {
   static constexpr const Task* tasks[] = {

@@ -415,7 +415,7 @@ TEST(Compare, CellsThatThePaperDoesNotHaveAreLeftOut) {
 
 // ---- with what other papers have -----------------------------------------------------------------------------------
 
-constexpr TaskPreset presets[] = {{"quick", "", 4, ""}, {"full", "", 4, ""}};
+const std::vector<TaskPreset> presets = {{"quick", "", 4, ""}, {"full", "", 4, ""}};
 const Task hand_made{.name = "hand-made", .title = "By hand", .source = "", .settings = "", .presets = presets};
 
 // One cell, solved by three of four runs.

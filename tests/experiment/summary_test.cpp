@@ -618,7 +618,7 @@ TEST_F(SmallResults, SayWhatSuccessIs) {
 }
 
 TEST_F(SmallResults, ChecksAreAboutRatesAndMedians) {
-  const Check checks[] = {
+  task.checks = {
       {"M", "o", "s", "success", true, 0.6},
       {"M", "o", "s", "success", true, 0.7},
       {"M", "o", "s", "test", false, 0.002},
@@ -630,12 +630,11 @@ TEST_F(SmallResults, ChecksAreAboutRatesAndMedians) {
       {"!M", "", "*", "success", true, 0.1},
       {"M", "o", "s", "success", true, 0.6, ""},
   };
-  task.checks = checks;
   const std::vector<CheckResult> checked = run_checks(results);
-  ASSERT_EQ(checked.size(), std::size(checks));
+  ASSERT_EQ(checked.size(), task.checks.size());
   const bool wanted[] = {true, false, true, false, true, false, true, false, true};
   for (std::size_t k = 0; k < checked.size(); ++k) {
-    EXPECT_EQ(checked[k].check, &checks[k]);
+    EXPECT_EQ(checked[k].check, &task.checks[k]);
     EXPECT_EQ(checked[k].passed, wanted[k]) << k;
   }
   EXPECT_EQ(checked[2].value, 0.002);
@@ -645,8 +644,7 @@ TEST_F(SmallResults, ChecksAreAboutRatesAndMedians) {
 }
 
 TEST_F(SmallResults, ChecksWithoutRunsOrOfOtherPresetsAreNotMade) {
-  const Check checks[] = {{"X", "o", "s", "success", true, 0}, {"M", "o", "s", "success", true, 0, "full"}};
-  task.checks = checks;
+  task.checks = {{"X", "o", "s", "success", true, 0}, {"M", "o", "s", "success", true, 0, "full"}};
   EXPECT_TRUE(run_checks(results).empty());
 }
 

@@ -16,8 +16,8 @@
 namespace nalm {
 namespace {
 
-constexpr TaskPreset presets[] = {{"primer", "", 25}, {"quick", "", 4}};
-constexpr TaskOption options[] = {{"inputs", ""}, {"test-range", ""}};
+const std::vector<TaskPreset> presets = {{"primer", "", 25}, {"quick", "", 4}};
+const std::vector<TaskOption> options = {{"inputs", ""}, {"test-range", ""}};
 const Task task{
     .name = "single-module", .presets = presets, .options = options, .execute = nullptr, .published = nullptr};
 

@@ -367,7 +367,7 @@ TEST(Tables, AChangedRecipeIsMentioned) {
 
 // ---- cells ---------------------------------------------------------------------------------------------------------
 
-constexpr TaskPreset presets[] = {{"quick", "", 4, ""}, {"full", "", 4, ""}};
+const std::vector<TaskPreset> presets = {{"quick", "", 4, ""}, {"full", "", 4, ""}};
 const Task task{.name = "hand-made", .title = "By hand", .source = "", .settings = "", .presets = presets};
 
 // Four runs of two cells: the first solved three times, the second never; the second has no measure "test".

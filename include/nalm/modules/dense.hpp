@@ -28,9 +28,7 @@ struct Dense {
       {"W", per_input_and_output, "W as it is"},
       {"b", per_output, "b as it is"},
   };
-  static constexpr Quantity steps[] = {
-      {"sum z", per_output, "b_o + sum_i x_i*W_io"},
-  };
+  static constexpr Quantity steps[] = {{"sum z", per_output, "b_o + sum_i x_i*W_io"}};
 
   static constexpr std::string_view differences[] = {
       "Weights start as Glorot and Bengio's uniform ones for every activation, the constant terms at 0; relu and relu6 "
@@ -73,9 +71,7 @@ struct Dense {
   template <class T, class Shape>
   static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* z) {
     for (int o = 0; o < s.outputs; ++o) {
-      T sum = x[0] * w[o];
-      for (int i = 1; i < s.inputs; ++i) sum += x[i] * w[i * s.outputs + o];
-      z[o] = sum + w[s.inputs * s.outputs + o];
+      z[o] = weighted_sum(s, x, w, o) + w[s.inputs * s.outputs + o];
       y[o] = activate(s.options[activation], z[o]);
     }
   }
@@ -85,10 +81,7 @@ struct Dense {
                        T* dx, T* /*dp*/, T* dw) {
     for (int o = 0; o < s.outputs; ++o) {
       const T dz = gradient(s.options[activation], y[o], dy[o]);
-      for (int i = 0; i < s.inputs; ++i) {
-        dw[i * s.outputs + o] += dz * x[i];
-        if (dx) dx[i] += dz * w[i * s.outputs + o];
-      }
+      weighted_sum_back(s, x, w, o, dz, dx, dw);
       dw[s.inputs * s.outputs + o] += dz;
     }
   }

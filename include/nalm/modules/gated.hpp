@@ -74,9 +74,7 @@ struct GatedNauNmu {
     Nau::forward(s, raw_nau, W_nau, x, a, step);
     Nmu::forward(s, raw_nmu, W_nmu, x, m, step);  // whose steps are the first ones
     for (int o = 0; o < s.outputs; ++o) {
-      T gate = x[0] * G[o];
-      for (int i = 1; i < s.inputs; ++i) gate += x[i] * G[i * s.outputs + o];
-      g[o] = sigmoid_fast(gate);
+      g[o] = sigmoid_fast(weighted_sum(s, x, G, o));
       y[o] = g[o] * a[o] + (1.0 - g[o]) * m[o];
     }
   }

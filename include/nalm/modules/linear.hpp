@@ -27,8 +27,7 @@ struct Linear {
   };
 
   static constexpr std::string_view differences[] = {
-      "Weights start as Glorot and Bengio's uniform ones, the constant terms at 0.",
-  };
+      "Weights start as Glorot and Bengio's uniform ones, the constant terms at 0."};
   static constexpr ModuleInfo info{
       .name = "Linear",
       .title = "Linear layer",
@@ -49,21 +48,14 @@ struct Linear {
 
   template <class T, class Shape>
   static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* /*step*/) {
-    for (int o = 0; o < s.outputs; ++o) {
-      T sum = x[0] * w[o];
-      for (int i = 1; i < s.inputs; ++i) sum += x[i] * w[i * s.outputs + o];
-      y[o] = sum + w[s.inputs * s.outputs + o];
-    }
+    for (int o = 0; o < s.outputs; ++o) y[o] = weighted_sum(s, x, w, o) + w[s.inputs * s.outputs + o];
   }
 
   template <class T, class Shape>
   static void backward(const Shape& s, const T* /*p*/, const T* w, const T* x, const T* /*y*/, const T* /*step*/,
                        const T* dy, T* dx, T* /*dp*/, T* dw) {
     for (int o = 0; o < s.outputs; ++o) {
-      for (int i = 0; i < s.inputs; ++i) {
-        dw[i * s.outputs + o] += dy[o] * x[i];
-        if (dx) dx[i] += dy[o] * w[i * s.outputs + o];
-      }
+      weighted_sum_back(s, x, w, o, dy[o], dx, dw);
       dw[s.inputs * s.outputs + o] += dy[o];
     }
   }

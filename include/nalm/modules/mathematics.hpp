@@ -64,6 +64,21 @@ auto unpack(const Shape& s, T* begin, int paths = 0) {
   (std::make_index_sequence<std::size(table)>());
 }
 
+// sum_i x_i W_io, and its gradient: d is that of the sum.
+template <class T, class Shape>
+T weighted_sum(const Shape& s, const T* x, const T* W, int o) {
+  T sum = x[0] * W[o];
+  for (int i = 1; i < s.inputs; ++i) sum += x[i] * W[i * s.outputs + o];
+  return sum;
+}
+template <class T, class Shape>
+void weighted_sum_back(const Shape& s, const T* x, const T* W, int o, const T& d, T* dx, T* dW) {
+  for (int i = 0; i < s.inputs; ++i) {
+    dW[i * s.outputs + o] += d * x[i];
+    if (dx) dx[i] += d * W[i * s.outputs + o];
+  }
+}
+
 // Matrices that are used as they are.
 template <int matrices>
 struct RawMatrices {

@@ -81,9 +81,7 @@ struct Shares {
 struct McFc : mc_fc::Shares {
   static constexpr ParameterInfo parameters[] = {mc_fc::parameter_r, mc_fc::parameter_w, mc_fc::parameter_b};
   static constexpr Quantity weights_info[] = {mc_fc::weight_J, mc_fc::weight_gate};
-  static constexpr Quantity steps[] = {
-      {"mass", per_output, "sum_i x_i*J_io"},
-  };
+  static constexpr Quantity steps[] = {{"mass", per_output, "sum_i x_i*J_io"}};
   static constexpr Operation operations[] = {Operation::Add};
   static Recipe recipe() {
     Recipe r;
@@ -110,10 +108,8 @@ struct McFc : mc_fc::Shares {
   static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* mass) {
     const T *J = w, *gate = w + s.inputs * s.outputs;
     for (int o = 0; o < s.outputs; ++o) {
-      T sum = x[0] * J[o];
-      for (int i = 1; i < s.inputs; ++i) sum += x[i] * J[i * s.outputs + o];
-      mass[o] = sum;
-      y[o] = gate[o] * sum;
+      mass[o] = weighted_sum(s, x, J, o);
+      y[o] = gate[o] * mass[o];
     }
   }
 
@@ -123,13 +119,8 @@ struct McFc : mc_fc::Shares {
     const int n = s.inputs * s.outputs;
     const T *J = w, *gate = w + n;
     for (int o = 0; o < s.outputs; ++o) {
-      const T d_sum = dy[o] * gate[o];
       dw[n + o] += dy[o] * mass[o];
-      for (int i = 0; i < s.inputs; ++i) {
-        const int k = i * s.outputs + o;
-        dw[k] += d_sum * x[i];
-        if (dx) dx[i] += d_sum * J[k];
-      }
+      weighted_sum_back(s, x, J, o, dy[o] * gate[o], dx, dw);
     }
   }
 

@@ -33,22 +33,13 @@ struct NacAdd : nac::OneWeight {
 
   template <class T, class Shape>
   static void forward(const Shape& s, const T* /*p*/, const T* W, const T* x, T* y, T* /*step*/) {
-    for (int o = 0; o < s.outputs; ++o) {
-      T sum = x[0] * W[o];
-      for (int i = 1; i < s.inputs; ++i) sum += x[i] * W[i * s.outputs + o];
-      y[o] = sum;
-    }
+    for (int o = 0; o < s.outputs; ++o) y[o] = weighted_sum(s, x, W, o);
   }
 
   template <class T, class Shape>
   static void backward(const Shape& s, const T* /*p*/, const T* W, const T* x, const T* /*y*/, const T* /*step*/,
                        const T* dy, T* dx, T* /*dp*/, T* dW) {
-    for (int i = 0; i < s.inputs; ++i) {
-      for (int o = 0; o < s.outputs; ++o) {
-        dW[i * s.outputs + o] += dy[o] * x[i];
-        if (dx) dx[i] += dy[o] * W[i * s.outputs + o];
-      }
-    }
+    for (int o = 0; o < s.outputs; ++o) weighted_sum_back(s, x, W, o, dy[o], dx, dW);
   }
 
   static Expression ideal(Readout& r, int o) {

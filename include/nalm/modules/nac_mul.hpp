@@ -10,9 +10,7 @@
 namespace nalm::modules {
 
 struct NacMul : nac::OneWeight {
-  static constexpr Quantity steps[] = {
-      {"logarithm", per_input, nac::logarithm},
-  };
+  static constexpr Quantity steps[] = {{"logarithm", per_input, nac::logarithm}};
   static constexpr Operation operations[] = {Operation::Multiply, Operation::Divide};
 
   static constexpr std::string_view differences[] = {
@@ -42,12 +40,7 @@ struct NacMul : nac::OneWeight {
 
   template <class T, class Shape>
   static void forward(const Shape& s, const T* /*p*/, const T* W, const T* /*x*/, T* y, T* step) {
-    const T* logarithm = step;
-    for (int o = 0; o < s.outputs; ++o) {
-      T sum = W[o] * logarithm[0];
-      for (int i = 1; i < s.inputs; ++i) sum += W[i * s.outputs + o] * logarithm[i];
-      y[o] = exp(sum);
-    }
+    for (int o = 0; o < s.outputs; ++o) y[o] = exp(weighted_sum(s, step, W, o));
   }
 
   template <class T, class Shape>

@@ -27,15 +27,10 @@ struct NacMulNonnegative : NacMul {
 };
 
 struct NacMulSigmoid : NacMulNonnegative {
-  static constexpr ParameterInfo parameters[] = {
-      {"W_hat", per_input_and_output, {Start::Kind::Nac}, {}, "selection"},
-  };
+  static constexpr ParameterInfo parameters[] = {{"W_hat", per_input_and_output, {Start::Kind::Nac}, {}, "selection"}};
   static constexpr Quantity weights_info[] = {
-      {"W", per_input_and_output, "sigmoid(W_hat)", Role::Weight, discrete::bits},
-  };
-  static constexpr std::string_view differences[] = {
-      "Start values and the small number of 1e-7 as for NAC*.",
-  };
+      {"W", per_input_and_output, "sigmoid(W_hat)", Role::Weight, discrete::bits}};
+  static constexpr std::string_view differences[] = {"Start values and the small number of 1e-7 as for NAC*."};
   static constexpr ModuleInfo info{
       .name = "NAC*sigmoid",
       .other_name = "NAC•σ",
@@ -64,8 +59,8 @@ struct NacMulNmu : NacMulNonnegative {
   static Recipe recipe() { return Nmu::recipe(); }
 
   static constexpr std::string_view differences[] = {
-      "Weights, their start, their bounds and the regulariser are the NMU's; the small number of 1e-7 is that of NAC*.",
-  };
+      "Weights, their start, their bounds and the regulariser are the NMU's; the small number of 1e-7 is that of "
+      "NAC*."};
   static constexpr ModuleInfo info{
       .name = "NAC*NMU",
       .other_name = "NAC•NMU",

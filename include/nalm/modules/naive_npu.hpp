@@ -29,8 +29,8 @@ struct NaiveNpu : RawMatrices<2> {
       {"sine", per_output, "sin(sum_i (W_re_io*k_i + W_im_io*logarithm_i))"},
   };
 
-  static constexpr auto& operations = npu::GatedPowers<2>::operations;
-  static Recipe recipe() { return npu::GatedPowers<2>::recipe(); }
+  static constexpr auto& operations = npu::Mathematics<true>::operations;
+  static Recipe recipe() { return npu::Mathematics<true>::recipe(); }
 
   static constexpr std::string_view differences[] = {
       "Trained as the NPU: L1 on all weights, learning rate 0.005.",

@@ -11,11 +11,9 @@ namespace nalm::modules {
 
 struct Nau {
   static constexpr ParameterInfo parameters[] = {
-      {"W", per_input_and_output, {Start::Kind::Nau}, Clamp{-1, 1}, "-1 subtracts, 0 ignores, 1 adds the input"},
-  };
+      {"W", per_input_and_output, {Start::Kind::Nau}, Clamp{-1, 1}, "-1 subtracts, 0 ignores, 1 adds the input"}};
   static constexpr Quantity weights_info[] = {
-      {"W", per_input_and_output, "W clamped to [-1, 1]", Role::Weight, discrete::units},
-  };
+      {"W", per_input_and_output, "W clamped to [-1, 1]", Role::Weight, discrete::units}};
   static constexpr Operation operations[] = {Operation::Add, Operation::Subtract};
 
   static Recipe recipe() {

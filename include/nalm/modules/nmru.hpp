@@ -181,8 +181,7 @@ struct Nmru : NmruMathematics<true> {
 
 struct NmruVanilla : NmruMathematics<false> {
   static constexpr std::string_view differences[] = {
-      "As for the NMRU. This is the form that its paper starts from, and improves.",
-  };
+      "As for the NMRU. This is the form that its paper starts from, and improves."};
   static constexpr ModuleInfo info{
       .name = "NMRU-vanilla",
       .title = "Neural Multiplicative Reciprocal Unit without sign separation",

@@ -11,11 +11,8 @@ namespace nalm::modules {
 
 struct Nmu : RawMatrices<1> {
   static constexpr ParameterInfo parameters[] = {
-      {"W", per_input_and_output, Start::uniform(0.25, 0.75), Clamp{0, 1}, "1 multiplies by the input, 0 ignores it"},
-  };
-  static constexpr Quantity weights_info[] = {
-      {"W", per_input_and_output, "W as it is", Role::Weight, discrete::bits},
-  };
+      {"W", per_input_and_output, Start::uniform(0.25, 0.75), Clamp{0, 1}, "1 multiplies by the input, 0 ignores it"}};
+  static constexpr Quantity weights_info[] = {{"W", per_input_and_output, "W as it is", Role::Weight, discrete::bits}};
   static constexpr Quantity steps[] = {
       {"factor", per_input_and_output, "W*x + 1 - W"},
       {"product before", per_input_and_output, "the factors of earlier inputs, multiplied"},

@@ -11,7 +11,7 @@
 
 namespace nalm::modules {
 
-struct Npu : npu::GatedPowers<2> {
+struct Npu : npu::Mathematics<true> {
   static constexpr ParameterInfo parameters[] = {
       {"W_re", per_input_and_output, {Start::Kind::XavierUniform}, {}, "the power of each input", {}, End::Whole},
       {"W_im", per_input_and_output, Start::constant(0), {}, "its imaginary part", {}, End::Zero},
@@ -22,14 +22,6 @@ struct Npu : npu::GatedPowers<2> {
       {"W_im", per_input_and_output, "W_im as it is", Role::Imaginary, discrete::whole},
       {"gate", per_input, "g clamped to [0, 1]", Role::Gate, discrete::bits},
   };
-  static constexpr Quantity steps[] = {
-      {"magnitude r", per_input, "gate*(|x| + eps) + 1 - gate"},
-      {"logarithm", per_input, "ln(r)"},
-      {"phase k", per_input, "pi*gate where x < 0, else 0"},
-      {"size", per_output, "exp(sum_i (W_re_io*logarithm_i - W_im_io*k_i))"},
-      {"sine", per_output, "sin(sum_i (W_re_io*k_i + W_im_io*logarithm_i))"},
-  };
-
   static constexpr std::string_view differences[] = {
       "Everything that RealNPU's page says about gate, eps and L1; L1 covers W_im too.",
       "W_im starts at exactly 0. For positive inputs its gradient is exactly 0, so NPU and RealNPU then train alike.",
@@ -46,45 +38,6 @@ struct Npu : npu::GatedPowers<2> {
       .unusual_inputs = "as RealNPU; with an imaginary power an infinite input gives NaN",
       .chaotic = true,
   };
-
-  template <class T, class Shape>
-  static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* step) {
-    const auto [W_re, W_im, gate] = unpack<weights_info>(s, w);
-    const auto [magnitude, logarithm, phase, size, sine] = unpack<steps>(s, step);
-    for (int i = 0; i < s.inputs; ++i) npu::gate_input(x[i], gate[i], magnitude[i], logarithm[i], phase[i]);
-    for (int o = 0; o < s.outputs; ++o) {
-      T log_sum = W_re[o] * logarithm[0] - W_im[o] * phase[0], angle = W_re[o] * phase[0] + W_im[o] * logarithm[0];
-      for (int i = 1; i < s.inputs; ++i) {
-        const int k = i * s.outputs + o;
-        log_sum += W_re[k] * logarithm[i] - W_im[k] * phase[i];
-        angle += W_re[k] * phase[i] + W_im[k] * logarithm[i];
-      }
-      const auto circle = sincos(angle);
-      size[o] = exp(log_sum);
-      sine[o] = circle.sin;
-      y[o] = size[o] * circle.cos;
-    }
-  }
-
-  template <class T, class Shape>
-  static void backward(const Shape& s, const T* /*p*/, const T* w, const T* x, const T* y, const T* step, const T* dy,
-                       T* dx, T* /*dp*/, T* dw) {
-    const auto [W_re, W_im, gate] = unpack<weights_info>(s, w);
-    const auto [dW_re, dW_im, d_gate] = unpack<weights_info>(s, dw);
-    const auto [magnitude, logarithm, phase, size, sine] = unpack<steps>(s, step);
-    for (int i = 0; i < s.inputs; ++i) {
-      T d_logarithm = 0.0, d_phase = 0.0;
-      for (int o = 0; o < s.outputs; ++o) {
-        const int k = i * s.outputs + o;
-        const T d_log_sum = dy[o] * y[o], d_angle = -(dy[o] * size[o] * sine[o]);
-        dW_re[k] += d_log_sum * logarithm[i] + d_angle * phase[i];
-        dW_im[k] += d_angle * logarithm[i] - d_log_sum * phase[i];
-        d_logarithm += d_log_sum * W_re[k] + d_angle * W_im[k];
-        d_phase += d_angle * W_re[k] - d_log_sum * W_im[k];
-      }
-      npu::gate_input_back(x[i], gate[i], magnitude[i], d_logarithm, d_phase, d_gate[i], dx ? dx + i : nullptr);
-    }
-  }
 
   static Expression ideal(Readout& r, int o) {
     bool real = true;

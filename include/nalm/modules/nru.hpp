@@ -39,8 +39,7 @@ struct NruMathematics {
   static constexpr double steepness = 1000;
 
   static constexpr ParameterInfo parameters[] = {
-      {"W", per_input_and_output, {Start::Kind::Nau}, Clamp{-1, 1}, "1 multiplies, -1 divides, 0 ignores the input"},
-  };
+      {"W", per_input_and_output, {Start::Kind::Nau}, Clamp{-1, 1}, "1 multiplies, -1 divides, 0 ignores the input"}};
   static constexpr Quantity weights_info[] = {
       {"W", per_input_and_output, "W as it is", Role::Weight, discrete::units},
       {"t", per_input_and_output, "|W|"},

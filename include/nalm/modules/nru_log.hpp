@@ -16,15 +16,12 @@ namespace nalm::modules {
 
 struct NruLog : RawMatrices<1> {
   static constexpr ParameterInfo parameters[] = {
-      {"W", per_input_and_output, {Start::Kind::Nau}, Clamp{-1, 1}, "1 multiplies, -1 divides, 0 ignores the input"},
-  };
+      {"W", per_input_and_output, {Start::Kind::Nau}, Clamp{-1, 1}, "1 multiplies, -1 divides, 0 ignores the input"}};
   static constexpr Quantity weights_info[] = {
       {"W", per_input_and_output, "W as it is", Role::Weight, discrete::units},
       {"odd", per_input_and_output, "1 where |W| > 1/2, else 0"},
   };
-  static constexpr Quantity steps[] = {
-      {"logarithm", per_input, nru::logarithm},
-  };
+  static constexpr Quantity steps[] = {{"logarithm", per_input, nru::logarithm}};
   static constexpr Operation operations[] = {Operation::Multiply, Operation::Divide};
 
   static Recipe recipe() {

@@ -19,17 +19,14 @@ struct NruPower : RawMatrices<1> {
   static constexpr std::string_view logarithm_formula = "ln|x|, and 0 for x = 0";
 
   static constexpr ParameterInfo parameters[] = {
-      {"W", per_input_and_output, {Start::Kind::Nau}, {}, "the power of the input; 0 ignores it", {}, End::Whole},
-  };
+      {"W", per_input_and_output, {Start::Kind::Nau}, {}, "the power of the input; 0 ignores it", {}, End::Whole}};
   static constexpr double usual_powers[] = {-4, -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4};
   static constexpr Quantity weights_info[] = {
       {"W", per_input_and_output, "W as it is", Role::Detail, {usual_powers}},
       {"odd", per_input_and_output, "1 where W rounds to an odd number, else 0; halves count as even"},
       {"used", per_input_and_output, "0 where W is 0, else 1"},
   };
-  static constexpr Quantity steps[] = {
-      {"logarithm", per_input, logarithm_formula},
-  };
+  static constexpr Quantity steps[] = {{"logarithm", per_input, logarithm_formula}};
 
   static Recipe recipe() {
     Recipe r;

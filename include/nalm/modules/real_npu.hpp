@@ -34,9 +34,19 @@ void gate_input_back(const T& x, const T& gate, const T& magnitude, const T& d_l
   if (dx) *dx += d_magnitude * gate * sign(x);
 }
 
-// The powers, real and perhaps imaginary, and the gates behind them.
-template <int matrices>
-struct GatedPowers {
+// RealNPU, and NPU with imaginary powers behind the real ones and before the gates.
+template <bool complex>
+struct Mathematics {
+  static constexpr int matrices = complex ? 2 : 1;
+
+  static constexpr Quantity steps[] = {
+      {"magnitude r", per_input, "gate*(|x| + eps) + 1 - gate"},
+      {"logarithm", per_input, "ln(r)"},
+      {"phase k", per_input, "pi*gate where x < 0, else 0"},
+      {"size", per_output,
+       complex ? "exp(sum_i (W_re_io*logarithm_i - W_im_io*k_i))" : "exp(sum_i W_re_io*logarithm_i)"},
+      {"sine", per_output, complex ? "sin(sum_i (W_re_io*k_i + W_im_io*logarithm_i))" : "sin(sum_i W_re_io*k_i)"},
+  };
   static constexpr Operation operations[] = {Operation::Multiply, Operation::Divide};
   static Recipe recipe() {
     Recipe r;
@@ -50,6 +60,61 @@ struct GatedPowers {
     const int n = matrices * s.inputs * s.outputs;
     for (int k = 0; k < n; ++k) w[k] = p[k];
     for (int i = 0; i < s.inputs; ++i) w[n + i] = min(1.0, max(0.0, p[n + i]));
+  }
+
+  template <class T, class Shape>
+  static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* step) {
+    const int n = s.inputs * s.outputs;
+    const T *W_re = w, *W_im = w + n, *gate = w + matrices * n;
+    const auto [magnitude, logarithm, phase, size, sine] = unpack<steps>(s, step);
+    for (int i = 0; i < s.inputs; ++i) gate_input(x[i], gate[i], magnitude[i], logarithm[i], phase[i]);
+    for (int o = 0; o < s.outputs; ++o) {
+      const auto in_log = [&](int i, int k) {
+        T part = W_re[k] * logarithm[i];
+        if constexpr (complex) part -= W_im[k] * phase[i];
+        return part;
+      };
+      const auto in_angle = [&](int i, int k) {
+        T part = W_re[k] * phase[i];
+        if constexpr (complex) part += W_im[k] * logarithm[i];
+        return part;
+      };
+      T log_sum = in_log(0, o), angle = in_angle(0, o);
+      for (int i = 1; i < s.inputs; ++i) {
+        log_sum += in_log(i, i * s.outputs + o);
+        angle += in_angle(i, i * s.outputs + o);
+      }
+      const auto circle = sincos(angle);
+      size[o] = exp(log_sum);
+      sine[o] = circle.sin;
+      y[o] = size[o] * circle.cos;
+    }
+  }
+
+  template <class T, class Shape>
+  static void backward(const Shape& s, const T* /*p*/, const T* w, const T* x, const T* y, const T* step, const T* dy,
+                       T* dx, T* /*dp*/, T* dw) {
+    const int n = s.inputs * s.outputs;
+    const T *W_re = w, *W_im = w + n, *gate = w + matrices * n;
+    T *dW_re = dw, *dW_im = dw + n, *d_gate = dw + matrices * n;
+    const auto [magnitude, logarithm, phase, size, sine] = unpack<steps>(s, step);
+    for (int i = 0; i < s.inputs; ++i) {
+      T d_logarithm = 0.0, d_phase = 0.0;
+      for (int o = 0; o < s.outputs; ++o) {
+        const int k = i * s.outputs + o;
+        const T d_log_sum = dy[o] * y[o], d_angle = -(dy[o] * size[o] * sine[o]);
+        T to_logarithm = d_log_sum * W_re[k], to_phase = d_angle * W_re[k];
+        dW_re[k] += d_log_sum * logarithm[i] + d_angle * phase[i];
+        if constexpr (complex) {
+          dW_im[k] += d_angle * logarithm[i] - d_log_sum * phase[i];
+          to_logarithm += d_angle * W_im[k];
+          to_phase -= d_log_sum * W_im[k];
+        }
+        d_logarithm += to_logarithm;
+        d_phase += to_phase;
+      }
+      gate_input_back(x[i], gate[i], magnitude[i], d_logarithm, d_phase, d_gate[i], dx ? dx + i : nullptr);
+    }
   }
 
   // The gate's gradient passes on the closed interval [0, 1].
@@ -79,7 +144,7 @@ inline Expression ideal(Readout& r, int o) {
 
 }  // namespace npu
 
-struct RealNpu : npu::GatedPowers<1> {
+struct RealNpu : npu::Mathematics<false> {
   static constexpr ParameterInfo parameters[] = {
       {"W_re", per_input_and_output, {Start::Kind::XavierUniform}, {}, "the power of each input", {}, End::Whole},
       {"g", per_input, npu::gate_start, {}, "gate: 1 uses the input, 0 replaces it by 1", {}, End::Bit},
@@ -88,14 +153,6 @@ struct RealNpu : npu::GatedPowers<1> {
       {"W_re", per_input_and_output, "W_re as it is", Role::Weight, discrete::whole},
       {"gate", per_input, "g clamped to [0, 1]", Role::Gate, discrete::bits},
   };
-  static constexpr Quantity steps[] = {
-      {"magnitude r", per_input, "gate*(|x| + eps) + 1 - gate"},
-      {"logarithm", per_input, "ln(r)"},
-      {"phase k", per_input, "pi*gate where x < 0, else 0"},
-      {"size", per_output, "exp(sum_i W_re_io*logarithm_i)"},
-      {"sine", per_output, "sin(sum_i W_re_io*k_i)"},
-  };
-
   static constexpr std::string_view differences[] = {
       "The gate is clamped in the forward pass only; the stored g drifts outside [0, 1], where only the L1 penalty "
       "moves it, and comes back thousands of iterations later. The published success rates depend on it.",
@@ -117,43 +174,6 @@ struct RealNpu : npu::GatedPowers<1> {
           "0 by its power, NaN with power or gate 0; phases are reduced safely, so the cosine stays within [-1, 1].",
       .chaotic = true,
   };
-
-  template <class T, class Shape>
-  static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* step) {
-    const auto [W, gate] = unpack<weights_info>(s, w);
-    const auto [magnitude, logarithm, phase, size, sine] = unpack<steps>(s, step);
-    for (int i = 0; i < s.inputs; ++i) npu::gate_input(x[i], gate[i], magnitude[i], logarithm[i], phase[i]);
-    for (int o = 0; o < s.outputs; ++o) {
-      T log_sum = W[o] * logarithm[0], angle = W[o] * phase[0];
-      for (int i = 1; i < s.inputs; ++i) {
-        log_sum += W[i * s.outputs + o] * logarithm[i];
-        angle += W[i * s.outputs + o] * phase[i];
-      }
-      const auto circle = sincos(angle);
-      size[o] = exp(log_sum);
-      sine[o] = circle.sin;
-      y[o] = size[o] * circle.cos;
-    }
-  }
-
-  template <class T, class Shape>
-  static void backward(const Shape& s, const T* /*p*/, const T* w, const T* x, const T* y, const T* step, const T* dy,
-                       T* dx, T* /*dp*/, T* dw) {
-    const auto [W, gate] = unpack<weights_info>(s, w);
-    const auto [dW, d_gate] = unpack<weights_info>(s, dw);
-    const auto [magnitude, logarithm, phase, size, sine] = unpack<steps>(s, step);
-    for (int i = 0; i < s.inputs; ++i) {
-      T d_logarithm = 0.0, d_phase = 0.0;
-      for (int o = 0; o < s.outputs; ++o) {
-        const int k = i * s.outputs + o;
-        const T d_log_sum = dy[o] * y[o], d_angle = -(dy[o] * size[o] * sine[o]);
-        dW[k] += d_log_sum * logarithm[i] + d_angle * phase[i];
-        d_logarithm += d_log_sum * W[k];
-        d_phase += d_angle * W[k];
-      }
-      npu::gate_input_back(x[i], gate[i], magnitude[i], d_logarithm, d_phase, d_gate[i], dx ? dx + i : nullptr);
-    }
-  }
 
   static Expression ideal(Readout& r, int o) { return npu::ideal(r, o); }
 };

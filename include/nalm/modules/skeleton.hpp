@@ -20,13 +20,9 @@ struct Skeleton {
       {"b", per_output, Start::constant(0), {}, "the offset", {}, End::Anywhere},
   };
   // What forward uses: effective weights, computed once per iteration; true for those of the sparsity error.
-  static constexpr Quantity weights_info[] = {
-      {"W", per_input_and_output, "W as it is", Role::Weight, discrete::units},
-  };
+  static constexpr Quantity weights_info[] = {{"W", per_input_and_output, "W as it is", Role::Weight, discrete::units}};
   // What forward keeps per sample, for backward and for `nalm explain`. Leave it out if there is nothing to keep.
-  static constexpr Quantity steps[] = {
-      {"sum", per_output, "sum_i x_i*W_io"},
-  };
+  static constexpr Quantity steps[] = {{"sum", per_output, "sum_i x_i*W_io"}};
   // What it can learn in the Single Module Arithmetic Task.
   static constexpr Operation operations[] = {Operation::Add, Operation::Subtract};
 
@@ -39,8 +35,7 @@ struct Skeleton {
   }
 
   static constexpr std::string_view differences[] = {
-      "Every difference from the paper, and from other implementations, in one sentence each.",
-  };
+      "Every difference from the paper, and from other implementations, in one sentence each."};
   // What else there is to say; the tables above are added by their names.
   static constexpr ModuleInfo info{
       .name = "SKELETON",

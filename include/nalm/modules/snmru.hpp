@@ -31,8 +31,7 @@ struct SNmru : NmruMathematics<true> {
   }
 
   static constexpr std::string_view differences[] = {
-      "There is no paper: noise as for the sNMU, everything else as for the NMRU.",
-  };
+      "There is no paper: noise as for the sNMU, everything else as for the NMRU."};
   static constexpr ModuleInfo info{
       .name = "sNMRU",
       .title = "stochastic Neural Multiplicative Reciprocal Unit",

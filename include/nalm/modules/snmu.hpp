@@ -53,20 +53,10 @@ struct SNmu : Nmu {
   };
 
   template <class T, class Shape>
-  static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* step) {
+  static void forward(const Shape& s, const T* p, const T* w, const T* x, T* y, T* step) {
     const auto [noise, divisor, factor, before] = unpack<steps>(s, step);
-    for (int i = 0; i < s.inputs; ++i) noise[i] = 1.0;
-    for (int o = 0; o < s.outputs; ++o) {
-      T product = 1.0;
-      for (int i = 0; i < s.inputs; ++i) {
-        const int k = i * s.outputs + o;
-        divisor[k] = 1.0;
-        factor[k] = w[k] * x[i] + 1.0 - w[k];
-        before[k] = product;
-        product *= factor[k];
-      }
-      y[o] = product;
-    }
+    for (T* one = noise; one < factor; ++one) *one = 1.0;  // the divisors, too
+    Nmu::forward(s, p, w, x, y, factor);                   // whose steps are the last ones
   }
 
   template <class T, class Shape>

@@ -32,12 +32,6 @@ std::vector<std::string_view> filled_parts(std::string_view text, char separator
   return parts;
 }
 
-bool read_number(std::string_view text, double& value) {
-  const std::optional<double> number = number_of(trim(text));
-  value = number.value_or(0);
-  return number && std::isfinite(value);
-}
-
 // "m1 m2 [1,5); r [-2,2)": names, and the range that they share.
 Status read_ranges(std::string_view text, bool distractor, std::vector<FormulaColumn>& columns) {
   for (const std::string_view group : filled_parts(text, ';')) {
@@ -45,17 +39,11 @@ Status read_ranges(std::string_view text, bool distractor, std::vector<FormulaCo
     const std::size_t open = group.find('['), comma = group.find(',');
     if (open == std::string_view::npos || comma == std::string_view::npos || comma < open || group.back() != ')')
       return bad;
-    FormulaColumn column;
-    column.distractor = distractor;
-    if (!read_number(group.substr(open + 1, comma - open - 1), column.low) ||
-        !read_number(group.substr(comma + 1, group.size() - comma - 2), column.high) || !(column.low < column.high))
-      return bad;
+    const auto low = number_in<double>(trim(group.substr(open + 1, comma - open - 1)));
+    const auto high = number_in<double>(trim(group.substr(comma + 1, group.size() - comma - 2)));
     const std::vector<std::string_view> names = filled_parts(group.substr(0, open), ' ');
-    if (names.empty()) return bad;
-    for (const std::string_view name : names) {
-      column.name = name;
-      columns.push_back(column);
-    }
+    if (!low || !high || !std::isfinite(*high - *low) || !(*low < *high) || names.empty()) return bad;
+    for (const std::string_view name : names) columns.push_back({std::string(name), *low, *high, distractor});
   }
   return Done{};
 }

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 
 #include "base/csv.hpp"
@@ -16,17 +15,6 @@
 namespace nalm {
 namespace {
 
-constexpr TaskOption own_options[] = {
-    {"rows", "rows of the tables, such as 200,10000 (both)"},
-    {"noise", "noise as shares of the target's standard deviation (0,0.01,0.1)"},
-    {"part", "tune (the default), unseen or all of the set; who works on the search leaves unseen alone"},
-};
-
-constexpr TaskPreset presets[] = {
-    {"quick", "three formulas, 200 rows, without noise", 1, "seconds"},
-    {"full", "the formulas of --part, with every number of rows and every noise", 1, "a quarter of an hour"},
-};
-
 struct Tables {
   std::vector<FormulaCase> formulas;
   std::vector<int> rows;
@@ -37,14 +25,13 @@ template <class T>
 Result<std::vector<T>> numbers_of(std::string_view name, std::string_view text, T lowest, T highest) {
   std::vector<T> numbers;
   for (const std::string_view part : split(text)) {
-    T value{};
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-    if (error != std::errc{} || end != part.data() + part.size() || !(value >= lowest && value <= highest))
+    const std::optional<T> value = number_in<T>(part);
+    if (!value || !(*value >= lowest && *value <= highest))
       return Error{fmt::format("--{} must be numbers from {} to {}, separated by commas, unlike \"{}\".", name, lowest,
                                highest, part)};
-    if (std::find(numbers.begin(), numbers.end(), value) != numbers.end())
+    if (std::find(numbers.begin(), numbers.end(), *value) != numbers.end())
       return Error{fmt::format("--{} names {} twice.", name, part)};
-    numbers.push_back(value);
+    numbers.push_back(*value);
   }
   return numbers;
 }
@@ -167,11 +154,6 @@ Result<std::vector<Cell>> cells(const Plan& plan, std::vector<std::string>&) {
   return cells;
 }
 
-constexpr Check checks[] = {
-    {"", "!comparison", "*noise 0", "success", true, 0.9, ""},
-    {"", "!comparison", "*noise 0.01", "success", true, 0.8, ""},
-};
-
 }  // namespace
 
 Result<std::size_t> emit_tables(const Plan& plan, const std::string& folder) {
@@ -207,8 +189,7 @@ Result<std::size_t> emit_tables(const Plan& plan, const std::string& folder) {
   return written;
 }
 
-extern const Task formulas_task;
-const Task formulas_task{
+extern const Task formulas_task{
     .name = "formulas",
     .title = "Formulas that `nalm fit` finds again",
     .source = "data/formulas.csv",
@@ -216,9 +197,14 @@ const Task formulas_task{
         "Tables made from known formulas, with columns that do not matter, with and without Gaussian noise (a share of "
         "the target's standard deviation). Recovered: without noise, the formula that was found gives the true values "
         "to 1e-6 on a box ten times as wide; with noise, it is the true one with every constant inside its interval.",
-    .presets = presets,
-    .checks = checks,
-    .options = own_options,
+    .presets = {{"quick", "three formulas, 200 rows, without noise", 1, "seconds"},
+                {"full", "the formulas of --part, with every number of rows and every noise", 1,
+                 "a quarter of an hour"}},
+    .checks = {{"", "!comparison", "*noise 0", "success", true, 0.9, ""},
+               {"", "!comparison", "*noise 0.01", "success", true, 0.8, ""}},
+    .options = {{"rows", "rows of the tables, such as 200,10000 (both)"},
+                {"noise", "noise as shares of the target's standard deviation (0,0.01,0.1)"},
+                {"part", "tune (the default), unseen or all of the set; who works on the search leaves unseen alone"}},
     .cells = cells,
     .model_word = "name",
     .setting_word = "setting",

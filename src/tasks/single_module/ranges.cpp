@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
@@ -14,11 +13,6 @@
 
 namespace nalm {
 namespace {
-
-std::optional<double> real_number(std::string_view text) {
-  const std::optional<double> value = number_of(trim(text));
-  return value && std::isfinite(*value) ? value : std::nullopt;
-}
 
 std::string known_ranges() {
   std::string list;
@@ -53,8 +47,9 @@ Result<Range> parse_range(std::string_view text) {
     if (rest.empty() || rest.front() != '[' || comma == rest.npos || end == rest.npos || comma > end) {
       return wrong("a part has the form [low,high)");
     }
-    const auto lo = real_number(rest.substr(1, comma - 1)), hi = real_number(rest.substr(comma + 1, end - comma - 1));
-    if (!lo || !hi) return wrong("its bounds are not both numbers");
+    const auto lo = number_in<double>(trim(rest.substr(1, comma - 1)));
+    const auto hi = number_in<double>(trim(rest.substr(comma + 1, end - comma - 1)));
+    if (!lo || !hi || !std::isfinite(*lo) || !std::isfinite(*hi)) return wrong("its bounds are not both numbers");
     if (!(*lo < *hi)) return wrong("the lower bound must be below the upper one");
     if (part == 0) {
       range.lo = *lo, range.hi = *hi;
@@ -85,12 +80,10 @@ Result<std::vector<TaskRange>> parse_ranges(std::string_view text, std::string_v
   std::vector<TaskRange> ranges;
   std::vector<std::size_t> open;  // those that need a test range
   for (const std::string_view part : split_outside_brackets(text)) {
-    std::size_t number = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
-    if (error == std::errc{} && end == part.data() + part.size()) {
-      if (number >= paper_ranges().size())
-        return Error{fmt::format("there is no range number {}; the paper's are {}.", number, known_ranges())};
-      ranges.push_back(paper_ranges()[number]);
+    if (const auto number = number_in<std::size_t>(part)) {
+      if (*number >= paper_ranges().size())
+        return Error{fmt::format("there is no range number {}; the paper's are {}.", *number, known_ranges())};
+      ranges.push_back(paper_ranges()[*number]);
       continue;
     }
     const Result<Range> range = parse_range(part);
@@ -135,28 +128,25 @@ Result<Operation> parse_operation(std::string_view text) {
                            did_you_mean(text, names))};
 }
 
-Result<std::vector<Operation>> parse_operations(std::string_view text) {
-  std::vector<Operation> operations;
+// Of a list, each named once.
+template <class T>
+static Result<std::vector<T>> parse_list(std::string_view text, Result<T> (*parse)(std::string_view),
+                                         std::string_view what) {
+  std::vector<T> all;
   for (const std::string_view part : split(text)) {
-    const Result<Operation> operation = parse_operation(part);
-    if (!operation) return operation.error();
-    if (std::find(operations.begin(), operations.end(), *operation) != operations.end())
-      return Error{fmt::format("the operation {} is named twice.", part)};
-    operations.push_back(*operation);
+    const Result<T> one = parse(part);
+    if (!one) return one.error();
+    if (std::find(all.begin(), all.end(), *one) != all.end())
+      return Error{fmt::format("the {} {} is named twice.", what, part)};
+    all.push_back(*one);
   }
-  return operations;
+  return all;
 }
-
+Result<std::vector<Operation>> parse_operations(std::string_view text) {
+  return parse_list(text, parse_operation, "operation");
+}
 Result<std::vector<const ModuleInfo*>> parse_modules(std::string_view text) {
-  std::vector<const ModuleInfo*> modules;
-  for (const std::string_view part : split(text)) {
-    const Result<const ModuleInfo*> module = find_module(part);
-    if (!module) return module.error();
-    if (std::find(modules.begin(), modules.end(), *module) != modules.end())
-      return Error{fmt::format("the module {} is named twice.", part)};
-    modules.push_back(*module);
-  }
-  return modules;
+  return parse_list(text, find_module, "module");
 }
 
 Result<std::vector<Pair>> make_pairs(std::span<const ModuleInfo* const> modules, std::span<const Operation> operations,

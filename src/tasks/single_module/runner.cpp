@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <mutex>
-#include <new>
 #include <set>
 #include <utility>
 
 #include "base/memory.hpp"
-#include "base/threads.hpp"
+#include "experiment/session.hpp"
 #include "tasks/single_module/lane_stream.hpp"
 #include "tasks/single_module/problem.hpp"
 #include "train/bundle.hpp"
@@ -514,7 +512,7 @@ Status train_single_modules(const std::vector<Cell>& cells, const std::vector<Ru
   if (runs.empty()) return Done{};
   const Result<const simd::Target*> target = simd::choose_target();
   if (!target) return target.error();
-  const int threads = settings.threads > 0 ? settings.threads : processor_count();
+  const int threads = Session::threads_of(settings);
   const Cells lookup(cells);
   const std::size_t lanes = static_cast<std::size_t>((*target)->float_lanes);
   const std::vector<Work> all = divide(lookup, cells, by_place(cells, runs), lanes, static_cast<std::size_t>(threads));
@@ -530,35 +528,11 @@ Status train_single_modules(const std::vector<Cell>& cells, const std::vector<Ru
   }
   double total = 0;
   for (const RunId& run : runs) total += static_cast<double>(cells[run.cell].iterations() + 1);
-  std::atomic<double> done = 0;
-  std::atomic<bool> ended = false;
-  std::mutex mutex;
-  Status status = Done{};
-  const auto progressed = [&](double steps) {
-    const double now = done.fetch_add(steps, std::memory_order_relaxed) + steps;
-    if (settings.progress) settings.progress->store(now / total, std::memory_order_relaxed);
-    return !ended && !settings.stop.stop_requested();
-  };
-  parallel_for(static_cast<int>(all.size()), threads, [&](int k) {
-    if (!progressed(0)) return;
-    // Under the lock: nobody stores anything after the first error.
-    const auto end_if_failed = [&](Status stored) {
-      if (stored || ended) return;
-      status = std::move(stored);
-      ended = true;
-    };
-    try {
-      WorkRun work(lookup, all[static_cast<std::size_t>(k)], **target, settings);
-      if (!work.train(progressed)) return;
-      const FinishedRuns finished = work.finish();
-      const std::lock_guard lock(mutex);
-      if (!ended) end_if_failed(settings.finished(finished));
-    } catch (const std::bad_alloc&) {
-      const std::lock_guard lock(mutex);
-      end_if_failed(Error{"out of memory; use fewer threads or fewer inputs."});
-    }
+  Session session(settings, total);
+  return session.run(all.size(), threads, [&](std::size_t k) {
+    WorkRun work(lookup, all[k], **target, settings);
+    if (work.train([&](double steps) { return session.progressed(steps); })) session.finish(work.finish());
   });
-  return status;
 }
 
 }  // namespace nalm

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <limits>
 
 #include "base/csv.hpp"
 #include "base/number.hpp"
+#include "base/text.hpp"
 #include "experiment/plan.hpp"
 #include "tasks/single_module/problem.hpp"
 #include "tasks/single_module/recipes.hpp"
@@ -41,15 +41,6 @@ constexpr std::string_view later =
 constexpr std::string_view survey = "NAC+,NAC*,NALU,G-NALU,iNALU,NAU,NMU,NPU,RealNPU";
 constexpr std::string_view four = "add,sub,mul,div";
 
-constexpr TaskPreset presets[] = {
-    {"primer", "the paper's tables: nine modules, 23 pairs, 9 ranges", 25, "a minute"},
-    {"quick", "NAU, two operations, two ranges, 12,000 iterations", 4, "seconds"},
-    {"beyond-primer", "the modules after the survey, 9 ranges", 25, "minutes"},
-    {"beyond-primer-10", "the same with 8 redundant inputs, 100,000 iterations", 25, "half an hour"},
-    {"redundancy-10-inalu", "iNALU with 8 redundant inputs, addition", 25, "minutes"},
-    {"redundancy-10-nau", "NAU with 8 redundant inputs, addition and subtraction", 25, "minutes"},
-    {"redundancy-100-nau", "NAU with 98 redundant inputs, addition and subtraction", 25, "minutes"},
-};
 constexpr PresetCells preset_cells[] = {
     {"primer", survey, four},
     {"quick", "NAU", "add,sub", 2, 12000},
@@ -66,21 +57,13 @@ const PresetCells& cells_of_preset(std::string_view name) {
   return at == std::end(preset_cells) ? preset_cells[0] : *at;
 }
 
-constexpr TaskOption options[] = {
-    {"inputs", "Inputs, of which two are the operands (2)"},
-    {"test-range",
-     "Test range for training ranges that the paper does not have, such as \"[20,40)\" or \"[-6,-2)+[2,6)\"; one for "
-     "all or one for each"},
-};
-
 Result<int> inputs_of(const Plan& plan) {
   const std::string text = plan.option("inputs");
   if (text.empty()) return cells_of_preset(plan.preset).inputs;
-  int inputs = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), inputs);
-  if (error != std::errc{} || end != text.data() + text.size() || inputs < 2 || inputs > largest_inputs)
+  const std::optional<int> inputs = number_in<int>(text);
+  if (!inputs || *inputs < 2 || *inputs > largest_inputs)
     return Error{fmt::format("--inputs must be a whole number from 2 to {}, unlike \"{}\".", largest_inputs, text)};
-  return inputs;
+  return *inputs;
 }
 
 Result<std::vector<TaskRange>> ranges_of(const Plan& plan) {
@@ -181,20 +164,9 @@ std::vector<PublishedFigure> published(const Plan& plan) {
   return figures;
 }
 
-constexpr Check checks[] = {
-    {"NAU", "add", "U[1,2)", "success", true, 1},
-    {"NAU", "sub", "U[1,2)", "success", true, 1},
-};
-
-constexpr std::string_view differences[] = {
-    "The survey says that early stopping is applied; its software trains on and takes the logged row with the smallest "
-    "validation error, and so does this.",
-};
-
 }  // namespace
 
-extern const Task single_module_task;
-const Task single_module_task{
+extern const Task single_module_task{
     .name = "single-module",
     .title = "Single Module Arithmetic Task",
     .source = "Mistry, Farrahi, Hare: A Primer for Neural Arithmetic Logic Modules, JMLR 2022",
@@ -203,10 +175,22 @@ const Task single_module_task{
         "it. Batches of 128 new samples, 50,000 iterations, the recipe of the module; a row is logged every 1,000 "
         "iterations on 10,000 validation and 10,000 test samples. A run has succeeded if, at the row with the smallest "
         "validation error, its test error is below that of the right model with every weight off by 1e-5.",
-    .differences = differences,
-    .presets = presets,
-    .checks = checks,
-    .options = options,
+    .differences =
+        {"The survey says that early stopping is applied; its software trains on and takes the logged row with the "
+         "smallest validation error, and so does this."},
+    .presets = {{"primer", "the paper's tables: nine modules, 23 pairs, 9 ranges", 25, "a minute"},
+                {"quick", "NAU, two operations, two ranges, 12,000 iterations", 4, "seconds"},
+                {"beyond-primer", "the modules after the survey, 9 ranges", 25, "minutes"},
+                {"beyond-primer-10", "the same with 8 redundant inputs, 100,000 iterations", 25, "half an hour"},
+                {"redundancy-10-inalu", "iNALU with 8 redundant inputs, addition", 25, "minutes"},
+                {"redundancy-10-nau", "NAU with 8 redundant inputs, addition and subtraction", 25, "minutes"},
+                {"redundancy-100-nau", "NAU with 98 redundant inputs, addition and subtraction", 25, "minutes"}},
+    .checks = {{"NAU", "add", "U[1,2)", "success", true, 1}, {"NAU", "sub", "U[1,2)", "success", true, 1}},
+    .options =
+        {{"inputs", "Inputs, of which two are the operands (2)"},
+         {"test-range",
+          "Test range for training ranges that the paper does not have, such as \"[20,40)\" or \"[-6,-2)+[2,6)\"; one "
+          "for all or one for each"}},
     .cells = cells,
     .execute = train_single_modules,
     .published = published,
