@@ -69,20 +69,20 @@ struct Mathematics {
     const auto [magnitude, logarithm, phase, size, sine] = unpack<steps>(s, step);
     for (int i = 0; i < s.inputs; ++i) gate_input(x[i], gate[i], magnitude[i], logarithm[i], phase[i]);
     for (int o = 0; o < s.outputs; ++o) {
-      const auto in_log = [&](int i, int k) {
-        T part = W_re[k] * logarithm[i];
-        if constexpr (complex) part -= W_im[k] * phase[i];
+      const auto in_log = [&](int k, const T& log, const T& turn) {
+        T part = W_re[k] * log;
+        if constexpr (complex) part -= W_im[k] * turn;
         return part;
       };
-      const auto in_angle = [&](int i, int k) {
-        T part = W_re[k] * phase[i];
-        if constexpr (complex) part += W_im[k] * logarithm[i];
+      const auto in_angle = [&](int k, const T& log, const T& turn) {
+        T part = W_re[k] * turn;
+        if constexpr (complex) part += W_im[k] * log;
         return part;
       };
-      T log_sum = in_log(0, o), angle = in_angle(0, o);
+      T log_sum = in_log(o, logarithm[0], phase[0]), angle = in_angle(o, logarithm[0], phase[0]);
       for (int i = 1; i < s.inputs; ++i) {
-        log_sum += in_log(i, i * s.outputs + o);
-        angle += in_angle(i, i * s.outputs + o);
+        log_sum += in_log(i * s.outputs + o, logarithm[i], phase[i]);
+        angle += in_angle(i * s.outputs + o, logarithm[i], phase[i]);
       }
       const auto circle = sincos(angle);
       size[o] = exp(log_sum);
