@@ -33,6 +33,21 @@ inline Results results_of(const Plan& plan) {
   return results;
 }
 
+// A task of no paper, with so many equal cells and no runs.
+inline Results hand_made_results(std::size_t cells) {
+  static const std::vector<TaskPreset> presets = {{"quick", "", 4, ""}, {"full", "", 4, ""}};
+  static const Task task{.name = "hand-made", .title = "By hand", .source = "", .settings = "", .presets = presets};
+  Results results;
+  results.info.plan.task = &task;
+  results.info.plan.preset = "full";
+  Cell cell;
+  cell.model = "NAC*", cell.operation = "mul", cell.setting = "U[1,2)";
+  cell.measures = {{"validation", Measure::Kind::Mse, 0}, {"test", Measure::Kind::Mse, 1}};
+  cell.goal = {"test", "validation", 1e-3, false, {}};
+  results.cells.assign(cells, cell);
+  return results;
+}
+
 // A judged run; `solved_at` counts for a success only.
 inline RunResult run_of(const Cell& cell, std::uint32_t seed, bool success, long solved_at) {
   RunResult run;

@@ -415,19 +415,10 @@ TEST(Compare, CellsThatThePaperDoesNotHaveAreLeftOut) {
 
 // ---- with what other papers have -----------------------------------------------------------------------------------
 
-const std::vector<TaskPreset> presets = {{"quick", "", 4, ""}, {"full", "", 4, ""}};
-const Task hand_made{.name = "hand-made", .title = "By hand", .source = "", .settings = "", .presets = presets};
-
 // One cell, solved by three of four runs.
 struct ComparedTask : testing::Test {
   ComparedTask() {
-    results.info.plan.task = &hand_made;
-    results.info.plan.preset = "full";
-    Cell cell;
-    cell.model = "NAC*", cell.operation = "mul", cell.setting = "U[1,2)";
-    cell.measures = {{"validation", Measure::Kind::Mse, 0}, {"test", Measure::Kind::Mse, 1}};
-    cell.goal = {"test", "validation", 1e-3, false, {}};
-    results.cells = {cell};
+    results = hand_made_results(1);
     std::vector<RunResult> runs;
     const double errors[] = {1e-5, 2e-5, 5e-4, 4};
     for (std::uint32_t seed = 0; seed < 4; ++seed)

@@ -39,21 +39,21 @@ inline StoreInfo info_of(const Plan& plan) {
 
 // Numbers that a careless format would change: rounding, NaN, infinity, denormals, and the largest ones.
 inline constexpr float floats[] = {0.1f,
-                            std::numeric_limits<float>::quiet_NaN(),
-                            std::numeric_limits<float>::infinity(),
-                            std::numeric_limits<float>::denorm_min(),
-                            std::numeric_limits<float>::max(),
-                            std::numeric_limits<float>::min() / 3,
-                            16777217.0f,
-                            0.0f};
+                                   std::numeric_limits<float>::quiet_NaN(),
+                                   std::numeric_limits<float>::infinity(),
+                                   std::numeric_limits<float>::denorm_min(),
+                                   std::numeric_limits<float>::max(),
+                                   std::numeric_limits<float>::min() / 3,
+                                   16777217.0f,
+                                   0.0f};
 inline constexpr double doubles[] = {0.1,
-                              std::numeric_limits<double>::quiet_NaN(),
-                              std::numeric_limits<double>::infinity(),
-                              std::numeric_limits<double>::denorm_min(),
-                              std::numeric_limits<double>::max(),
-                              1.0 / 3,
-                              4503599627370497.0,
-                              -0.0};
+                                     std::numeric_limits<double>::quiet_NaN(),
+                                     std::numeric_limits<double>::infinity(),
+                                     std::numeric_limits<double>::denorm_min(),
+                                     std::numeric_limits<double>::max(),
+                                     1.0 / 3,
+                                     4503599627370497.0,
+                                     -0.0};
 
 // Differs from run to run, and is the same for the same run.
 inline FinishedRun run_of(const Cell& cell, const RunId& id, std::size_t rows = 3) {

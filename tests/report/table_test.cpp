@@ -367,19 +367,10 @@ TEST(Tables, AChangedRecipeIsMentioned) {
 
 // ---- cells ---------------------------------------------------------------------------------------------------------
 
-const std::vector<TaskPreset> presets = {{"quick", "", 4, ""}, {"full", "", 4, ""}};
-const Task task{.name = "hand-made", .title = "By hand", .source = "", .settings = "", .presets = presets};
-
 // Four runs of two cells: the first solved three times, the second never; the second has no measure "test".
 struct CellsTable : testing::Test {
   CellsTable() {
-    results.info.plan.task = &task;
-    results.info.plan.preset = "full";
-    Cell cell;
-    cell.model = "NAC*", cell.operation = "mul", cell.setting = "U[1,2)";
-    cell.measures = {{"validation", Measure::Kind::Mse, 0}, {"test", Measure::Kind::Mse, 1}};
-    cell.goal = {"test", "validation", 1e-3, false, {}};
-    results.cells = {cell, cell};
+    results = hand_made_results(2);
     results.cells[1].model = "N_2";
     results.cells[1].measures.pop_back();
     results.cells[1].goal = {"validation", "", 1e-3, false, {}};
@@ -540,6 +531,7 @@ TEST_F(CellsTable, AChangedRecipeIsMentioned) {
 
 // Where every run is a search of its own, a line is a run, with the columns that the task says.
 TEST(RunsTable, HasALinePerRun) {
+  const std::vector<TaskPreset> presets = {{"full", "", 4, ""}};
   const Task searches{.name = "searches",
                       .title = "Searches",
                       .source = "",
