@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
+#include <cmath>
 
 namespace nalm {
 namespace {
@@ -31,21 +31,19 @@ bool nests_too_deeply(std::string_view text) {
 
 }  // namespace
 
-template <class Json>
 Result<Json> parse_json(std::string_view text, std::string_view what) {
   if (nests_too_deeply(text))
     return Error{fmt::format("the {} has brackets nested more than {} deep, which nothing here needs.", what, deepest)};
   try {
     return Json::parse(text);
-  } catch (const typename Json::parse_error& e) {
+  } catch (const Json::parse_error& e) {
     return Error{e.byte > text.size() ? fmt::format("the {} ends in the middle; it seems to be truncated.", what)
                                       : fmt::format("this is not valid JSON near byte {}.", e.byte)};
-  } catch (const typename Json::exception&) {
+  } catch (const Json::exception&) {
     return Error{"this is not valid JSON: a number in it is out of range."};
   }
 }
 
-template Result<nlohmann::json> parse_json(std::string_view, std::string_view);
-template Result<nlohmann::ordered_json> parse_json(std::string_view, std::string_view);
+Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 }  // namespace nalm

@@ -2,10 +2,14 @@
 // matters.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string_view>
 
 namespace nalm {
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+inline constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
 // The number that a text begins with.
 struct ReadNumber {

@@ -4,9 +4,8 @@
 
 #include <chrono>
 #include <ctime>
-#include <nlohmann/json.hpp>
+#include "base/json.hpp"
 
-#include "base/json_number.hpp"
 #include "base/threads.hpp"
 #include "base/write_file.hpp"
 #include "cli/judgement.hpp"
@@ -20,9 +19,7 @@
 namespace nalm::cli {
 namespace {
 
-using nlohmann::json;
-
-struct Options {
+struct BenchCommand {
   std::string task, preset, modules, operations, settings, seeds, out, resume, series, recipe, emit;
   std::optional<long> iterations, log_every;
   std::optional<double> learning_rate;
@@ -47,9 +44,9 @@ std::string now() {
 }
 
 // One line; what is not Unicode, such as the name of a folder, is replaced.
-void print_event(const json& event) { write_data(event.dump(-1, ' ', false, json::error_handler_t::replace) + "\n"); }
+void print_event(const Json& event) { write_data(event.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"); }
 
-Result<Plan> plan_of(const Options& o) {
+Result<Plan> plan_of(const BenchCommand& o) {
   const Result<const Task*> task = find_task(o.task.empty() ? all_tasks().front()->name : o.task);
   if (!task) return task.error();
   const Result<const TaskPreset*> preset = find_preset(**task, o.preset);
@@ -77,7 +74,7 @@ Result<Plan> plan_of(const Options& o) {
   return plan;
 }
 
-Result<Store> open_store(const Options& o, const std::string& folder) {
+Result<Store> open_store(const BenchCommand& o, const std::string& folder) {
   if (!o.resume.empty()) {
     Result<Store> store = Store::resume(folder);
     if (store && store->info().version != version())
@@ -97,14 +94,14 @@ Result<Store> open_store(const Options& o, const std::string& folder) {
 
 // What is said about a finished run in --json-lines.
 void print_run(const Task& task, const Cell& cell, const FinishedRun& run) {
-  json line{{"event", "run"},
+  Json line{{"event", "run"},
             {std::string(task.model_word), cell.model},
             {"operation", cell.operation},
             {std::string(task.setting_word), cell.setting},
             {"seed", run.id.seed}};
   if (const Result<RunResult> result = judge(cell, run.record, run.id.seed)) {
     line["success"] = result->success;
-    line["solved_at"] = result->solved_at ? json(*result->solved_at) : json();
+    line["solved_at"] = result->solved_at ? Json(*result->solved_at) : Json();
     line["judged_step"] = result->judged_step;
     for (std::size_t m = 0; m < result->values.size(); ++m)
       line["values"][cell.measures[m].name] = finite_or_null(result->values[m]);
@@ -114,7 +111,7 @@ void print_run(const Task& task, const Cell& cell, const FinishedRun& run) {
 }
 
 // One line per check of this preset.
-bool all_checks_hold(const Results& results, const Options& o) {
+bool all_checks_hold(const Results& results, const BenchCommand& o) {
   bool all = true;
   for (const CheckResult& result : run_checks(results)) {
     const Check& check = *result.check;
@@ -137,7 +134,7 @@ bool all_checks_hold(const Results& results, const Options& o) {
   return all;
 }
 
-void announce(const Store& store, std::size_t left, const Options& o) {
+void announce(const Store& store, std::size_t left, const BenchCommand& o) {
   const Plan& plan = store.info().plan;
   const std::size_t total = store.run_count();
   if (o.talks()) {
@@ -156,7 +153,7 @@ void announce(const Store& store, std::size_t left, const Options& o) {
 }
 
 // The report, the overview, the checks, and what to do next.
-int finish(const Store& store, const Options& o, std::size_t trained, double seconds) {
+int finish(const Store& store, const BenchCommand& o, std::size_t trained, double seconds) {
   const std::string& folder = store.folder();
   if (!o.series.empty())
     if (Status written = write_series(store, o.series); !written) return fail(written.error());
@@ -181,12 +178,12 @@ int finish(const Store& store, const Options& o, std::size_t trained, double sec
     print_event({{"event", "end"},
                  {"runs", store.run_count()},
                  {"seconds", seconds},
-                 {"report", page ? json(report_path) : json()},
+                 {"report", page ? Json(report_path) : Json()},
                  {"checks", good}});
   return good ? yes : no;
 }
 
-int run(Store& store, const Options& o) {
+int run(Store& store, const BenchCommand& o) {
   const Result<std::vector<RunId>> todo = store.missing();
   if (!todo) return fail(todo.error());
   announce(store, todo->size(), o);
@@ -223,7 +220,7 @@ int run(Store& store, const Options& o) {
   return finish(store, o, todo->size(), seconds);
 }
 
-int bench(const Options& o) {
+int bench(const BenchCommand& o) {
   if (o.quiet && o.json_lines) return fail({"--quiet and --json-lines exclude each other."});
   if (!o.emit.empty()) {
     if (!o.out.empty() || !o.resume.empty())
@@ -253,7 +250,7 @@ int bench(const Options& o) {
 }  // namespace
 
 void add_bench(Program& program) {
-  static Options o;
+  static BenchCommand o;
   std::vector<std::string> tasks;
   for (const Task* task : all_tasks()) tasks.emplace_back(task->name);
   Command command =

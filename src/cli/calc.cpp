@@ -10,7 +10,7 @@
 namespace nalm::cli {
 namespace {
 
-struct Options {
+struct CalcCommand {
   std::string text, modules;
   std::uint64_t seed = 0;
   bool quiet = false, raw = false;
@@ -42,7 +42,7 @@ int fail_at(std::string_view text, const CalcMistake& mistake) {
 Status choose_modules(std::string_view choices, Calculator& calculator) {
   constexpr CalcOperator choosable[] = {CalcOperator::Add, CalcOperator::Subtract, CalcOperator::Multiply,
                                         CalcOperator::Divide, CalcOperator::Root};
-  for (const CalcOperator op : choosable) calculator.set(op, *single_module(op, standard_module(op)));
+  for (const CalcOperator op : choosable) calculator.set(op, *module_training(op, standard_module(op)));
   for (std::string_view rest = choices; !rest.empty();) {
     const std::string_view choice = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(rest.size(), choice.size() + 1));
@@ -56,7 +56,7 @@ Status choose_modules(std::string_view choices, Calculator& calculator) {
                       "+, -, *, / and sqrt, with commas between the choices.",
                       choice)};
     }
-    Result<OperatorTraining> training = single_module(*op, choice.substr(equals + 1));
+    Result<OperatorTraining> training = module_training(*op, choice.substr(equals + 1));
     if (!training) return Error{fmt::format("--modules: {}", training.error().message)};
     calculator.set(*op, std::move(*training));
   }
@@ -98,7 +98,7 @@ void print_learnt(const Calculator& calculator) {
   }
 }
 
-int calc(const Options& o) {
+int calc(const CalcCommand& o) {
   if (o.seed > 0xffffffffu) return fail({"--seed must be below 4294967296."});
   const auto parsed = parse_calculation(o.text);
   if (const auto* mistake = std::get_if<CalcMistake>(&parsed)) return fail_at(o.text, *mistake);
@@ -127,7 +127,7 @@ int calc(const Options& o) {
 }  // namespace
 
 void add_calc(Program& program) {
-  static Options o;
+  static CalcCommand o;
   program.add("calc", "A calculator whose operators are modules, trained on the spot")
       .word("calculation", o.text,
             "Numbers, + - * / ^, parentheses, sqrt(...). Powers are whole numbers or halves of them. Write -- in front "

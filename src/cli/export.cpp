@@ -13,7 +13,7 @@
 namespace nalm::cli {
 namespace {
 
-struct Options {
+struct ExportCommand {
   std::vector<std::string> words;
   std::string folder = default_folder, model, operation, setting, out;
   std::optional<long> seed, step;
@@ -43,7 +43,7 @@ Status keep(std::vector<std::size_t>& chosen, const std::vector<Cell>& cells, st
 }
 
 // A word that is the name of a module, and of no folder, is the module.
-Status name_words(Options& o) {
+Status name_words(ExportCommand& o) {
   bool has_folder = false;
   for (const std::string& word : o.words) {
     std::error_code ignored;
@@ -57,7 +57,7 @@ Status name_words(Options& o) {
   return Done{};
 }
 
-int export_run(const Options& o) {
+int export_run(const ExportCommand& o) {
   if (!o.out.empty())
     if (Status possible = may_write(o.out); !possible) return fail(possible.error());
   const Result<Store> store = Store::read(o.folder);
@@ -107,7 +107,7 @@ int export_run(const Options& o) {
 }  // namespace
 
 void add_export(Program& program) {
-  static Options o;
+  static ExportCommand o;
   program.add("export", "Write one run of a benchmark as a model file")
       .words("what", o.words, fmt::format("Folder with results ({} if not given), and the module", default_folder),
              Value::Folder)

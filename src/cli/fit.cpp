@@ -17,7 +17,7 @@ namespace nalm::cli {
 
 namespace {
 
-struct Options {
+struct FitCommand {
   std::string data, target, inputs, model, powers = "half", use, score, format, out;
   double time_limit = 0;
   std::uint64_t seed = 1;
@@ -43,7 +43,7 @@ std::string quoted(const std::string& word) {
 }
 
 // The command that gives the same formula again.
-std::string command_of(const Options& o) {
+std::string command_of(const FitCommand& o) {
   std::string text = fmt::format("nalm fit {} --target {}", quoted(o.data), quoted(o.target));
   const auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) text += fmt::format(" {} {}", name, quoted(value));
@@ -84,7 +84,7 @@ std::string probe_text(const FitProbe& probe) {
   return text;
 }
 
-std::string summary(const Fit& fit, const Options& o) {
+std::string summary(const Fit& fit, const FitCommand& o) {
   const Candidate& best = fit.best();
   std::string text;
   if (fit.found) {
@@ -129,7 +129,7 @@ std::string summary(const Fit& fit, const Options& o) {
   return text;
 }
 
-Status write_export(const Fit& fit, const Table& table, const Options& o) {
+Status write_export(const Fit& fit, const Table& table, const FitCommand& o) {
   std::string text;
   if (o.format == "json") {
     if (!o.score.empty()) return Error{"--format json writes a model, and --score has none; use another format."};
@@ -148,7 +148,7 @@ Status write_export(const Fit& fit, const Table& table, const Options& o) {
   return Done{};
 }
 
-int run_fit(const Options& o) {
+int run_fit(const FitCommand& o) {
   const bool exports = !o.format.empty() || !o.out.empty();
   if (!o.out.empty()) {
     if (Status possible = may_write(o.out); !possible) return fail(possible.error());
@@ -232,7 +232,7 @@ int run_fit(const Options& o) {
 }  // namespace
 
 void add_fit(Program& program) {
-  static Options o;
+  static FitCommand o;
   program
       .add("fit",
            "Find the formula behind a table: + - * /, powers, constants, sums of products, ratios of sums and "

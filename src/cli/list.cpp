@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include "base/json.hpp"
 
 #include "cli/command.hpp"
 #include "cli/list_tasks.hpp"
@@ -15,8 +15,6 @@
 namespace nalm::cli {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string text_of(const modules::Start& start) {
   switch (start.kind) {
@@ -123,22 +121,22 @@ void print_module(const ModuleInfo& m) {
 namespace {
 
 Json to_json(const ModuleInfo& m) {
-  Json json = Json::object();
-  json["name"] = m.name;
-  json["title"] = m.title;
-  json["formula"] = m.formula;
-  if (!m.training_form.empty()) json["training_form"] = m.training_form;
-  json["learned"] = m.learned;
-  json["citation"] = m.citation;
-  json["operations"] = Json::array();
-  for (Operation operation : m.operations) json["operations"].push_back(name_of(operation));
-  json["parameters"] = Json::array();
+  Json object = Json::object();
+  object["name"] = m.name;
+  object["title"] = m.title;
+  object["formula"] = m.formula;
+  if (!m.training_form.empty()) object["training_form"] = m.training_form;
+  object["learned"] = m.learned;
+  object["citation"] = m.citation;
+  object["operations"] = Json::array();
+  for (Operation operation : m.operations) object["operations"].push_back(name_of(operation));
+  object["parameters"] = Json::array();
   for (const ParameterInfo& p : m.parameters) {
     Json entry{{"name", p.name}, {"shape", text_of(p.axes)}, {"meaning", p.meaning}, {"start", text_of(p.start)}};
     if (p.clamp) entry["clamp"] = {p.clamp->lo, p.clamp->hi};
-    json["parameters"].push_back(entry);
+    object["parameters"].push_back(entry);
   }
-  json["options"] = Json::array();
+  object["options"] = Json::array();
   for (const OptionInfo& o : m.options) {
     Json entry{{"name", o.name}, {"meaning", o.meaning}};
     if (o.choices[0].empty()) {
@@ -149,18 +147,18 @@ Json to_json(const ModuleInfo& m) {
         if (!choice.empty()) entry["choices"].push_back(choice);
       }
     }
-    json["options"].push_back(entry);
+    object["options"].push_back(entry);
   }
-  json["training"] = Json::object();
-  for (const auto& [where, lines] : habits(m)) json["training"][where.empty() ? "default" : where] = lines;
-  json["recipe"] = Json::parse(nalm::to_json(m.recipe()));
-  json["recipes"] = Json::object();  // of the benchmark
+  object["training"] = Json::object();
+  for (const auto& [where, lines] : habits(m)) object["training"][where.empty() ? "default" : where] = lines;
+  object["recipe"] = Json::parse(nalm::to_json(m.recipe()));
+  object["recipes"] = Json::object();  // of the benchmark
   for (Operation operation : m.operations)
-    json["recipes"][std::string(name_of(operation))] =
+    object["recipes"][std::string(name_of(operation))] =
         Json::parse(nalm::to_json(single_module_recipe(m, operation, 2)));
-  json["differences"] = m.differences;
-  json["unusual_inputs"] = m.unusual_inputs;
-  return json;
+  object["differences"] = m.differences;
+  object["unusual_inputs"] = m.unusual_inputs;
+  return object;
 }
 
 // ---- the command ---------------------------------------------------------------------------------------------------
@@ -205,10 +203,10 @@ int list(const std::vector<std::string>& names, bool tasks, bool as_json) {
   if (as_json) {
     if (names.empty() && tasks) chosen->tasks.assign(all_tasks().begin(), all_tasks().end());
     if (names.empty() && !tasks) chosen->modules = all_modules();
-    Json json = Json::array();
-    for (const ModuleInfo* m : chosen->modules) json.push_back(to_json(*m));
-    for (const Task* task : chosen->tasks) json.push_back(cli::to_json(*task));
-    write_data(json.dump(2) + "\n");
+    Json object = Json::array();
+    for (const ModuleInfo* m : chosen->modules) object.push_back(to_json(*m));
+    for (const Task* task : chosen->tasks) object.push_back(cli::to_json(*task));
+    write_data(object.dump(2) + "\n");
     return yes;
   }
   if (names.empty() && tasks) print_tasks();

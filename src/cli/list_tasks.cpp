@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include "base/json.hpp"
 
 #include "cli/output.hpp"
 #include "cli/wrap.hpp"
@@ -12,8 +12,6 @@
 
 namespace nalm::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // The different values of a part of the cells, in order.
 std::vector<std::string> parts(const std::vector<Cell>& cells, std::string Cell::*part) {
@@ -23,7 +21,7 @@ std::vector<std::string> parts(const std::vector<Cell>& cells, std::string Cell:
   return names;
 }
 
-Plan plan_of(const Task& task, const TaskPreset& preset) {
+Plan listed_plan(const Task& task, const TaskPreset& preset) {
   Plan plan;
   plan.task = &task;
   plan.preset = preset.name;
@@ -32,12 +30,12 @@ Plan plan_of(const Task& task, const TaskPreset& preset) {
 }
 
 std::vector<Cell> cells_in(const Task& task, const TaskPreset& preset) {
-  Result<std::vector<Cell>> cells = cells_of(plan_of(task, preset));
+  Result<std::vector<Cell>> cells = cells_of(listed_plan(task, preset));
   return cells ? std::move(*cells) : std::vector<Cell>{};
 }
 
 std::vector<PublishedFigure> published_for(const Task& task) {
-  return task.published ? task.published(plan_of(task, task.default_preset())) : published_in_tasks_csv(task.name);
+  return task.published ? task.published(listed_plan(task, task.default_preset())) : published_in_tasks_csv(task.name);
 }
 
 std::string or_all(std::string_view name) { return name.empty() ? "all" : std::string(name); }
@@ -110,8 +108,8 @@ void print_task(const Task& task) {
 }
 
 Json to_json(const Task& task) {
-  Json json{{"name", task.name}, {"title", task.title}, {"source", task.source}, {"settings", task.settings}};
-  json["presets"] = Json::array();
+  Json object{{"name", task.name}, {"title", task.title}, {"source", task.source}, {"settings", task.settings}};
+  object["presets"] = Json::array();
   for (const TaskPreset& preset : task.presets) {
     Json entry{{"name", preset.name}, {"meaning", preset.meaning}, {"seeds", preset.seeds}, {"time", preset.time}};
     if (is_counted(task, preset)) {
@@ -121,25 +119,25 @@ Json to_json(const Task& task) {
       entry["operations"] = parts(cells, &Cell::operation);
       entry["settings"] = parts(cells, &Cell::setting);
     }
-    json["presets"].push_back(std::move(entry));
+    object["presets"].push_back(std::move(entry));
   }
-  json["differences"] = task.differences;
-  json["published"] = Json::array();
+  object["differences"] = task.differences;
+  object["published"] = Json::array();
   for (const PublishedFigure& figure : published_for(task))
-    json["published"].push_back({{"model", figure.model},
-                                 {"operation", figure.operation},
-                                 {"setting", figure.setting},
-                                 {"what", figure.what},
-                                 {"value", figure.value.value},
-                                 {"remark", figure.source}});
-  json["checks"] = Json::array();
+    object["published"].push_back({{"model", figure.model},
+                                   {"operation", figure.operation},
+                                   {"setting", figure.setting},
+                                   {"what", figure.what},
+                                   {"value", figure.value.value},
+                                   {"remark", figure.source}});
+  object["checks"] = Json::array();
   for (const Check& check : task.checks)
-    json["checks"].push_back({{"model", check.model},
-                              {"operation", check.operation},
-                              {"setting", check.setting},
-                              {"measure", check.measure},
-                              {check.at_least ? "at_least" : "at_most", check.value}});
-  return json;
+    object["checks"].push_back({{"model", check.model},
+                                {"operation", check.operation},
+                                {"setting", check.setting},
+                                {"measure", check.measure},
+                                {check.at_least ? "at_least" : "at_most", check.value}});
+  return object;
 }
 
 }  // namespace nalm::cli

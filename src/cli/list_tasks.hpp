@@ -1,7 +1,7 @@
 // What `nalm list` says about tasks and modules.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include "base/json.hpp"
 
 #include "experiment/task.hpp"
 
@@ -10,6 +10,6 @@ namespace nalm::cli {
 void print_module(const ModuleInfo& module);  // everything about it
 void print_tasks();                           // all of them, in a few lines each
 void print_task(const Task& task);
-nlohmann::ordered_json to_json(const Task& task);
+Json to_json(const Task& task);
 
 }  // namespace nalm::cli

@@ -14,7 +14,7 @@ namespace nalm::cli {
 
 namespace {
 
-struct Options {
+struct PredictCommand {
   std::string model, data;
   bool append = false;
 };
@@ -46,7 +46,7 @@ Status check_formula(const Model& model, const Table& table, const std::vector<d
   return Done{};
 }
 
-int run_predict(const Options& o) {
+int run_predict(const PredictCommand& o) {
   const Result<Model> model = load_model(o.model);
   if (!model) return fail(model.error());
   const Result<Expression> formula = stated_formula(*model);
@@ -112,7 +112,7 @@ int run_predict(const Options& o) {
 }  // namespace
 
 void add_predict(Program& program) {
-  static Options o;
+  static PredictCommand o;
   program.add("predict", "What the formula of a fit gives for the rows of a table")
       .word("model", o.model, "Model file that \"nalm fit --format json\" wrote")
       .word("data", o.data, "Table (CSV); - is standard input. Columns are found by their names, in any order")

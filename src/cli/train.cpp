@@ -17,7 +17,7 @@
 namespace nalm::cli {
 namespace {
 
-struct Options {
+struct TrainCommand {
   std::string recipe, module, operation = "add", range = "[1,2)", test_range, out;
   std::uint64_t seed = 0;
   std::optional<long> iterations, log_every, inputs;
@@ -87,7 +87,7 @@ std::string weights_of(const Model& model, double input) {
 }
 
 // A single module is one cell and one seed of the benchmark.
-Result<Plan> plan_of(const Options& o) {
+Result<Plan> training_plan(const TrainCommand& o) {
   const Result<const Task*> task = find_task("single-module");
   if (!task) return task.error();
   if (o.module.empty()) return Error{"name the module to train, such as nalm train NAU; nalm list shows them all."};
@@ -108,10 +108,10 @@ Result<Plan> plan_of(const Options& o) {
   return plan;
 }
 
-int train(const Options& o) {
+int train(const TrainCommand& o) {
   if (!o.out.empty())
     if (Status possible = may_write(o.out); !possible) return fail(possible.error());
-  const Result<Plan> plan = plan_of(o);
+  const Result<Plan> plan = training_plan(o);
   if (!plan) return fail(plan.error());
   const Result<std::vector<Cell>> cells = cells_of(*plan);
   if (!cells) return fail(cells.error());
@@ -212,7 +212,7 @@ int train(const Options& o) {
 }  // namespace
 
 void add_train(Program& program) {
-  static Options o;
+  static TrainCommand o;
   program.add("train", "Train one module and watch it: errors, weights, and the formula they spell")
       .text("module,--module", o.module, "Module, such as NAU", Value::Module)
       .text("--operation", o.operation, "add, sub, mul or div", Value::Operation)

@@ -14,7 +14,6 @@
 namespace nalm {
 namespace {
 
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
 constexpr double half_a_percent = 0.005;
 
 Estimate interval_of(const Rate& rate) {
@@ -121,7 +120,7 @@ bool means_agree(const Estimate& a, const Estimate& b) {
 }
 
 Estimate paired_difference(int only_a, int only_b, int n, double confidence) {
-  if (n == 0) return {none, none, none};
+  if (n == 0) return {no_value, no_value, no_value};
   const double z = numeric::normal_quantile(0.5 + confidence / 2);
   // Bonett and Price add one pair of each kind that disagrees.
   const double a = (only_a + 1.0) / (n + 2.0), b = (only_b + 1.0) / (n + 2.0);
@@ -133,11 +132,12 @@ int ComparedFigure::difference() const { return successes - static_cast<int>(std
 
 Estimate value_of(const CellResult& cell, const PublishedFigure& figure) {
   if (figure.what == "success") return cell.success;
-  if (figure.what == "solved-at") return figure.mean ? cell.solved_at : Estimate{cell.median_solved_at, none, none};
+  if (figure.what == "solved-at")
+    return figure.mean ? cell.solved_at : Estimate{cell.median_solved_at, no_value, no_value};
   if (figure.what == "sparsity") return cell.sparsity;
-  if (figure.what == "trask") return {cell.trask.median, none, none};
+  if (figure.what == "trask") return {cell.trask.median, no_value, no_value};
   const Spread* spread = cell.spread(figure.what);
-  return {!spread ? none : figure.mean ? spread->mean : spread->median, none, none};
+  return {!spread ? no_value : figure.mean ? spread->mean : spread->median, no_value, no_value};
 }
 
 Result<Comparison> compare_with_published(const Results& results) {

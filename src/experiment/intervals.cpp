@@ -16,7 +16,6 @@ namespace nalm {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNotDefined = std::numeric_limits<double>::quiet_NaN();
 constexpr double kNormalQuantile = 1.959963984540054;                 // of 0.975
 constexpr double kDevianceLimit = kNormalQuantile * kNormalQuantile;  // 3.841459
@@ -147,7 +146,7 @@ class GammaFit {
   }
 
   double best_mean() const { return mean_; }
-  double largest_mean() const { return kInfinity; }
+  double largest_mean() const { return infinity; }
 
   // Twice how far the log-likelihood falls if this is the mean, with the best shape for it.
   double deviance(double mean) const {
@@ -283,7 +282,7 @@ Estimate sparsity_estimate(std::span<const double> errors) {
   // Values that agree to four digits have the same interval, and the likelihood too few digits.
   const bool alike = positive.size() < 2 || deviation_of(positive, mean_of(positive)) <= 1e-4 * mean_of(positive);
   const bool unbounded = std::any_of(positive.begin(), positive.end(), [](double value) { return value >= 1; });
-  if (alike || errors.size() < 2) return student(errors, 0, unbounded ? kInfinity : 0.5);
+  if (alike || errors.size() < 2) return student(errors, 0, unbounded ? infinity : 0.5);
   const double others = static_cast<double>(positive.size()), zeros = static_cast<double>(errors.size()) - others;
   const double limit = deviance_limit(positive.size()), mean = mean_of(errors);
   const auto estimate = [&](const auto& fit) -> Estimate {
@@ -329,9 +328,9 @@ class FrozenGamma {
 
 Estimate paper_solved_at(std::span<const double> steps) {
   const bool has_zeros = std::any_of(steps.begin(), steps.end(), [](double step) { return step <= 0; });
-  if (steps.size() < 2 || has_zeros) return student(steps, 0, kInfinity);
+  if (steps.size() < 2 || has_zeros) return student(steps, 0, infinity);
   const double mean = mean_of(steps), deviation = deviation_of(steps, mean);
-  if (deviation <= 1e-5) return student(steps, 0, kInfinity);
+  if (deviation <= 1e-5) return student(steps, 0, infinity);
   const FrozenGamma fit(steps, mean, deviation * deviation);
   const double best = fit.best_mean(), slope = fit.slope(mean), n = static_cast<double>(steps.size());
   // The paper's optimiser stops where it starts if the slope is small; if it moves, it ends close to the best mean.

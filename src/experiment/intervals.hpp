@@ -4,6 +4,8 @@
 #include <limits>
 #include <span>
 
+#include "base/number.hpp"
+
 namespace nalm {
 
 // A number with its 95 % interval. No runs: everything is NaN. One run: there is a value, but lo and hi are NaN. All

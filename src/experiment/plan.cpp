@@ -5,19 +5,15 @@
 
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
-
 #include "base/json.hpp"
-#include "base/json_number.hpp"
+
 #include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "train/recipe_fields.hpp"
 
 namespace nalm {
 namespace {
-
-using nlohmann::json;
 
 constexpr long most_iterations = 1'000'000'000;
 constexpr std::size_t most_seeds = 1'000'000;
@@ -93,7 +89,7 @@ std::string quoted(const std::string& value) {
 }
 
 template <class T>
-std::optional<T> optional_from(const json& value) {
+std::optional<T> optional_from(const Json& value) {
   return value.is_null() ? std::nullopt : std::optional<T>(value.get<T>());
 }
 
@@ -193,7 +189,7 @@ std::string command_of(const Plan& plan) {
 }
 
 std::string to_json(const Plan& plan) {
-  return json{{"task", plan.task->name},
+  return Json{{"task", plan.task->name},
               {"preset", plan.preset},
               {"models", plan.models},
               {"operations", plan.operations},
@@ -208,14 +204,14 @@ std::string to_json(const Plan& plan) {
 }
 
 Result<Plan> plan_from_json(std::string_view text) {
-  const Result<json> value = parse_json<json>(text, "stored plan");
+  const Result<Json> value = parse_json(text, "stored plan");
   if (!value) return value.error();
   try {
     // JSON's numbers would be rounded, or wrapped around, without a word.
-    const auto is_whole = [](const json& number) { return number.is_null() || number.is_number_integer(); };
-    const json& seeds = value->at("seeds");
+    const auto is_whole = [](const Json& number) { return number.is_null() || number.is_number_integer(); };
+    const Json& seeds = value->at("seeds");
     if (!is_whole(value->at("iterations")) || !is_whole(value->at("log_every")) ||
-        !std::all_of(seeds.begin(), seeds.end(), [](const json& seed) {
+        !std::all_of(seeds.begin(), seeds.end(), [](const Json& seed) {
           return seed.is_number_unsigned() && seed.get<std::uint64_t>() <= std::numeric_limits<std::uint32_t>::max();
         }))
       return Error{"the stored plan cannot be read: seeds, iterations and log_every must be whole numbers."};
@@ -234,7 +230,7 @@ Result<Plan> plan_from_json(std::string_view text) {
               value->at("options").get<decltype(Plan::options)>()};
     if (Status good = check(plan); !good) return good.error();
     return plan;
-  } catch (const json::exception& e) {
+  } catch (const Json::exception& e) {
     return Error{fmt::format("the stored plan cannot be read: {}.", e.what())};
   }
 }

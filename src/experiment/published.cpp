@@ -14,12 +14,11 @@ extern const std::string_view published_tasks;  // data/published_tasks.csv
 }
 
 std::vector<PublishedFigure> published_in_tasks_csv(std::string_view task) {
-  constexpr double none = std::numeric_limits<double>::quiet_NaN();
   std::vector<PublishedFigure> figures;
   for_each_line(assets::published_tasks, [&](const std::vector<std::string>& cells) {
     if (cells.size() < 10 || cells[0] != task) return;
-    PublishedFigure figure{cells[1], cells[2], cells[3], cells[4], {number_of(cells[5]).value_or(none), none, none},
-                           cells[6]};
+    PublishedFigure figure{
+        cells[1], cells[2], cells[3], cells[4], {number_of(cells[5]).value_or(no_value), no_value, no_value}, cells[6]};
     if (!cells[7].empty()) figure.runs = std::atoi(cells[7].c_str());
     figure.mean = cells[8] == "mean";
     figure.comparable = cells[9] == "yes";

@@ -5,18 +5,15 @@
 #include <algorithm>
 #include <bit>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
+#include "base/json.hpp"
 
 #include "base/hash.hpp"
-#include "base/json.hpp"
 #include "experiment/store_file.hpp"
 #include "train/recipe_fields.hpp"
 
 namespace nalm {
 namespace {
-
-using nlohmann::json;
 
 // Numbers are kept as they are in memory, so that what is read is what was trained.
 constexpr const char* tables = R"(
@@ -53,9 +50,9 @@ std::string_view bytes_of(const auto& values) {
 }
 
 std::string facts_to_json(const RunRecord& record) {
-  json facts = json::array();
+  Json facts = Json::array();
   for (const auto& [name, value] : record.facts) facts.push_back({name, value});
-  return facts.dump(-1, ' ', false, json::error_handler_t::replace);
+  return facts.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 // Of everything that a run logged.
@@ -133,9 +130,9 @@ struct Store::State {
     run.id = {position, static_cast<std::uint32_t>(at.number(1))};
     run.seconds = at.real(2);
     run.record.note = at.text(3);
-    const Result<json> facts = parse_json<json>(at.text(4), "list of facts about a run");
+    const Result<Json> facts = parse_json(at.text(4), "list of facts about a run");
     if (!facts || !facts->is_array()) return file.wrong_content("the facts about a run cannot be read.");
-    for (const json& fact : *facts)
+    for (const Json& fact : *facts)
       if (fact.is_array() && fact.size() == 2 && fact[0].is_string() && fact[1].is_string())
         run.record.facts.emplace_back(fact[0], fact[1]);
     rows.reset();

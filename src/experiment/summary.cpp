@@ -11,8 +11,6 @@
 namespace nalm {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity(), none = std::numeric_limits<double>::quiet_NaN();
-
 // What the judged value is compared with.
 Result<double> limit_of(const Cell& cell, const Criterion& criterion, std::uint32_t seed) {
   if (criterion.kind == Criterion::Kind::Goal) return cell.goal.limit;
@@ -135,10 +133,10 @@ CellResult summarise(const Cell& cell, std::vector<RunResult> runs, bool paper_i
                                      [](const Measure& m) { return m.kind == Measure::Kind::Sparsity; });
   std::vector<double> steps, sparsities, trask;
   int before = 0, asked_before = 0;
-  result.limit = result.runs.empty() || !result.runs.front().limit ? none : *result.runs.front().limit;
+  result.limit = result.runs.empty() || !result.runs.front().limit ? no_value : *result.runs.front().limit;
   for (const RunResult& run : result.runs) {
     if (run.trask) trask.push_back(*run.trask);
-    if (run.limit && *run.limit != result.limit) result.limit = none;
+    if (run.limit && *run.limit != result.limit) result.limit = no_value;
     if (run.before_regularisers) ++asked_before, before += *run.before_regularisers ? 1 : 0;
     if (!run.success) continue;
     ++result.successes;

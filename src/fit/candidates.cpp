@@ -14,7 +14,7 @@ namespace nalm::fitting {
 
 namespace {
 
-constexpr std::size_t rows_for_spelling = 2000, rows_for_numbers = 100000;
+constexpr std::size_t rows_for_spelling = 2000;
 constexpr std::size_t most_finalists = 16, most_listed = 8;
 
 // The formula with a variable for every number that is free in the form as it was before rounding.
@@ -31,7 +31,7 @@ Finalist finish(const Found& found, const Data& data) {
   Finalist result;
   result.key = found.key;
   Form best = found.form;
-  double best_length = std::numeric_limits<double>::infinity();
+  double best_length = infinity;
   int best_size = 0;
   for (const Form& spelling : spellings(found.form)) {
     Form form = spelling;
@@ -77,7 +77,7 @@ std::vector<Found> finalists_of(const std::vector<Found>& found) {
   std::stable_sort(by_size.begin(), by_size.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first < b.first : a.second->mse < b.second->mse;
   });
-  double error = std::numeric_limits<double>::infinity();
+  double error = infinity;
   for (const auto& [size, f] : by_size) {
     if (result.size() >= most_finalists || !(f->mse < 0.8 * error)) continue;
     error = f->mse;
@@ -100,7 +100,7 @@ void list_candidates(Fit& fit, const std::vector<Finalist>& finalists, const Fin
     if (a->candidate.size != b->candidate.size) return a->candidate.size < b->candidate.size;
     return a->candidate.train.rmse < b->candidate.train.rmse;
   });
-  double error = std::numeric_limits<double>::infinity();
+  double error = infinity;
   std::vector<const Finalist*> kept;
   std::set<std::string> texts;
   for (const Finalist* f : order) {

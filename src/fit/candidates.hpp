@@ -11,9 +11,9 @@ namespace nalm::fitting {
 
 struct Finalist {
   Candidate candidate;
-  double mse = std::numeric_limits<double>::infinity();     // in units of the target's size
-  double length = std::numeric_limits<double>::infinity();  // description length
-  std::string key;                                          // the same for equal formulas; empty for a comparison
+  double mse = infinity;     // in units of the target's size
+  double length = infinity;  // description length
+  std::string key;           // the same for equal formulas; empty for a comparison
 };
 
 // Of all ways to write the formula, that with the simplest numbers. Its length is infinite if there is none.

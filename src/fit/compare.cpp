@@ -18,7 +18,6 @@ using namespace numeric;
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t finalists = 4;
 
 // x_a - x_b < 0, or x_a - limit < 0.

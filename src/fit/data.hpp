@@ -5,9 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "base/number.hpp"
 #include "nalm/fit.hpp"
 
 namespace nalm::fitting {
+
+inline constexpr std::size_t rows_for_numbers = 100000;  // more rows do not make constants better
 
 struct Data {
   std::vector<std::string> columns;  // the inputs

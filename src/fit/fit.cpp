@@ -25,7 +25,7 @@ using namespace fitting;
 
 namespace {
 
-constexpr std::size_t rows_for_comparing = 500, rows_for_numbers = 100000;
+constexpr std::size_t rows_for_comparing = 500;
 
 using Clock = std::chrono::steady_clock;
 

@@ -3,9 +3,8 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include "base/json.hpp"
 
-#include "base/json_number.hpp"
 #include "nalm/fit.hpp"
 #include "nalm/version.hpp"
 
@@ -13,17 +12,13 @@ namespace nalm {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::size_t most_points = 2000;
-
-Json number(double value) { return finite_or_null<Json>(value); }
 
 Json error_json(const FitError& error) {
   return {{"rows", error.rows},
-          {"rmse", number(error.rmse)},
-          {"relative", number(error.relative)},
-          {"largest", number(error.largest)}};
+          {"rmse", finite_or_null(error.rmse)},
+          {"relative", finite_or_null(error.relative)},
+          {"largest", finite_or_null(error.largest)}};
 }
 
 Json errors_json(const Candidate& c) {
@@ -50,9 +45,9 @@ Json points_json(const Fit& fit, const Table& table) {
     for (const std::string& name : used) values.push_back(table.at(row, position(name)));
     const Result<double> predicted = evaluate(fit.best().formula, used, values);
     points["set"].push_back(name_of_set(fit.set_of_row[row]));
-    points["target"].push_back(number(table.at(row, target)));
-    points["predicted"].push_back(predicted ? number(*predicted) : Json());
-    for (std::size_t i = 0; i < used.size(); ++i) points["inputs"][used[i]].push_back(number(values[i]));
+    points["target"].push_back(finite_or_null(table.at(row, target)));
+    points["predicted"].push_back(predicted ? finite_or_null(*predicted) : Json());
+    for (std::size_t i = 0; i < used.size(); ++i) points["inputs"][used[i]].push_back(finite_or_null(values[i]));
   }
   return points;
 }
@@ -99,10 +94,10 @@ std::string to_json(const Fit& fit, const Table& table, const FitSource& source)
   f["errors"] = errors_json(best);
   f["constants"] = Json::array();
   for (const FitConstant& c : best.constants) {
-    f["constants"].push_back({{"value", number(c.value)},
-                              {"estimate", number(c.estimate)},
-                              {"low", number(c.low)},
-                              {"high", number(c.high)},
+    f["constants"].push_back({{"value", finite_or_null(c.value)},
+                              {"estimate", finite_or_null(c.estimate)},
+                              {"low", finite_or_null(c.low)},
+                              {"high", finite_or_null(c.high)},
                               {"snapped", c.snapped}});
   }
   f["candidates"] = Json::array();
@@ -118,7 +113,7 @@ std::string to_json(const Fit& fit, const Table& table, const FitSource& source)
   }
   f["agreement"] = {{"agreeing", best.agreeing}, {"converged", fit.converged}, {"restarts", fit.restarts}};
   f["verified"] = fit.verified;
-  f["verification_error"] = number(fit.verification_error);
+  f["verification_error"] = finite_or_null(fit.verification_error);
   f["probe"] = probe_json(fit.probe);
   f["notes"] = fit.notes;
   f["points"] = points_json(fit, table);

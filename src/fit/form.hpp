@@ -48,8 +48,8 @@ struct Form {
 // A form, and how well it does on some rows.
 struct Scored {
   Form form;
-  double mse = std::numeric_limits<double>::infinity();     // in units of the target's size
-  double length = std::numeric_limits<double>::infinity();  // description length
+  double mse = infinity;     // in units of the target's size
+  double length = infinity;  // description length
 };
 
 bool is_whole(double value);

@@ -7,10 +7,10 @@ namespace nalm::fitting {
 
 namespace {
 
-using Kind = Rung::Kind;
+using RungKind = Rung::Kind;
 
-Rung ratio(int terms, int below, int restarts) { return {Kind::Ratio, terms, restarts, 1, below}; }
-Rung nested(int terms, int inner, int restarts) { return {Kind::Nested, terms, restarts, 1, 0, inner}; }
+Rung ratio(int terms, int below, int restarts) { return {RungKind::Ratio, terms, restarts, 1, below}; }
+Rung nested(int terms, int inner, int restarts) { return {RungKind::Nested, terms, restarts, 1, 0, inner}; }
 
 }  // namespace
 
@@ -20,37 +20,37 @@ std::vector<Wave> ladder(const Data& data, Powers powers) {
     if (powers != Powers::Integer) target_powers.insert(target_powers.end(), {2, -2});
     target_powers.insert(target_powers.end(), {0.5, -0.5});
   }
-  const auto for_each_power = [&](Wave& wave, Kind kind, int terms, int restarts, double least_size = 0) {
+  const auto for_each_power = [&](Wave& wave, RungKind kind, int terms, int restarts, double least_size = 0) {
     for (const double power : target_powers) {
       if (std::fabs(power) >= least_size) wave.push_back({kind, terms, restarts, power});
     }
   };
   const auto add = [](Wave& wave, std::initializer_list<Rung> rungs) { wave.insert(wave.end(), rungs); };
 
-  const Wave products = {{Kind::Line, 1, 8}, {Kind::Product, 1, 24}};
+  const Wave products = {{RungKind::Line, 1, 8}, {RungKind::Product, 1, 24}};
 
-  Wave small = {{Kind::Sum, 2, 16}};
-  for_each_power(small, Kind::Power, 2, 8);
+  Wave small = {{RungKind::Sum, 2, 16}};
+  for_each_power(small, RungKind::Power, 2, 8);
   add(small, {ratio(1, 1, 12), ratio(0, 1, 8), ratio(2, 1, 12)});
-  for (const int terms : {1, 2, 3}) small.push_back({Kind::Factor, terms, 12});
-  for_each_power(small, Kind::Factor, 2, 8, 1);
+  for (const int terms : {1, 2, 3}) small.push_back({RungKind::Factor, terms, 12});
+  for_each_power(small, RungKind::Factor, 2, 8, 1);
   add(small, {nested(1, 1, 8), nested(1, 2, 16)});
 
-  Wave medium = {{Kind::Sum, 3, 24}, {Kind::Sum, 4, 24}};
-  for_each_power(medium, Kind::Power, 3, 8);
-  for_each_power(medium, Kind::Factor, 3, 8, 1);
-  medium.push_back({Kind::Quadratic, 1, 4});
-  for_each_power(medium, Kind::Quadratic, 1, 4);
-  medium.push_back({Kind::Rational, 1, 4});
+  Wave medium = {{RungKind::Sum, 3, 24}, {RungKind::Sum, 4, 24}};
+  for_each_power(medium, RungKind::Power, 3, 8);
+  for_each_power(medium, RungKind::Factor, 3, 8, 1);
+  medium.push_back({RungKind::Quadratic, 1, 4});
+  for_each_power(medium, RungKind::Quadratic, 1, 4);
+  medium.push_back({RungKind::Rational, 1, 4});
   add(medium, {ratio(1, 2, 12), ratio(2, 2, 16), ratio(3, 1, 12), ratio(3, 2, 16)});
   add(medium, {nested(2, 2, 24), nested(2, 3, 24)});
 
-  Wave large = {{Kind::Sum, 5, 16}, {Kind::Sum, 6, 16}};
-  for_each_power(large, Kind::Power, 4, 8);
-  for_each_power(large, Kind::Power, 6, 8);
+  Wave large = {{RungKind::Sum, 5, 16}, {RungKind::Sum, 6, 16}};
+  for_each_power(large, RungKind::Power, 4, 8);
+  for_each_power(large, RungKind::Power, 6, 8);
   for (const int terms : {4, 6}) {
-    large.push_back({Kind::Factor, terms, 8});
-    for_each_power(large, Kind::Factor, terms, 8);
+    large.push_back({RungKind::Factor, terms, 8});
+    for_each_power(large, RungKind::Factor, terms, 8);
   }
   add(large, {ratio(3, 3, 8), ratio(4, 2, 8), ratio(5, 3, 8)});
   add(large, {nested(3, 3, 16), nested(3, 4, 16)});

@@ -16,7 +16,6 @@ namespace {
 constexpr std::size_t rows_per_term = 3;  // at least
 constexpr std::size_t most_terms = 10;
 constexpr double least_significance = 5;  // of a term, in standard deviations
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // ---- products and terms --------------------------------------------------------------------------------------------
 

@@ -33,7 +33,7 @@ class Residuals {
         sum += r * r;
       }
     });
-    return std::isnan(sum) ? std::numeric_limits<double>::infinity() : sum / static_cast<double>(rows_.size());
+    return std::isnan(sum) ? infinity : sum / static_cast<double>(rows_.size());
   }
 
   void linearise(const Vector& values, Vector& r, Matrix& J) {

@@ -10,7 +10,7 @@ namespace nalm::fitting {
 
 namespace {
 
-using Kind = Rung::Kind;
+using RungKind = Rung::Kind;
 
 constexpr double largest_power = 6, largest_power_of_sums = 4;
 
@@ -22,9 +22,9 @@ struct Sizes {
 
 Sizes sizes_of(const Rung& rung) {
   const auto K = static_cast<std::size_t>(std::max(1, rung.terms + rung.below));
-  if (rung.kind == Kind::Ratio) return {K, 2, true};
-  if (rung.kind == Kind::Factor) return {K + 4, 3, true};
-  return {K, 1, rung.kind == Kind::Power};
+  if (rung.kind == RungKind::Ratio) return {K, 2, true};
+  if (rung.kind == RungKind::Factor) return {K + 4, 3, true};
+  return {K, 1, rung.kind == RungKind::Power};
 }
 
 double rounded(double power, Powers allowed, bool whole) {
@@ -103,7 +103,7 @@ Stack stack_of(const Rung& rung, std::size_t columns) {
     stack.push_back({info, default_shape(*info, static_cast<int>(inputs), static_cast<int>(outputs))});
     inputs = outputs;
   };
-  if (rung.kind == Kind::Nested) {
+  if (rung.kind == RungKind::Nested) {
     add("Linear", static_cast<std::size_t>(rung.inner));
     add("NRU-power", static_cast<std::size_t>(rung.terms));
     add("Linear", 1);
@@ -129,8 +129,8 @@ std::vector<std::uint8_t> Run::free_numbers() const {
 }
 
 std::optional<Form> form_of(const Rung& rung, const std::vector<double>& parameters, const Data& data, Powers allowed) {
-  std::optional<Form> form = rung.kind == Kind::Nested ? nested_form(rung, parameters.data(), data, allowed)
-                                                       : product_form(rung, parameters.data(), data, allowed);
+  std::optional<Form> form = rung.kind == RungKind::Nested ? nested_form(rung, parameters.data(), data, allowed)
+                                                           : product_form(rung, parameters.data(), data, allowed);
   if (!form) return std::nullopt;
   bool finite = true;
   for_each_number(*form, [&](const Number& number) { finite = finite && std::isfinite(number.value); });

@@ -38,7 +38,7 @@ class Search {
     for (const Wave& wave : waves) {
       for (const Rung& rung : wave) total_ += rung.restarts;
     }
-    double best_length = std::numeric_limits<double>::infinity();
+    double best_length = infinity;
     for (std::size_t w = 0; w < waves.size() && !result_.cut; ++w) {
       for (std::size_t r = 0; r < waves[w].size() && !result_.cut && !is_exact(); ++r) {
         starts_.prepare(waves[w][r]);
@@ -245,7 +245,7 @@ class Search {
   const simd::Target& target_;
   Starts starts_;
   SearchResult result_;
-  double limit_ = std::numeric_limits<double>::infinity();  // the error of the best so far
+  double limit_ = infinity;  // the error of the best so far
   std::atomic<bool> was_cut_ = false;
   std::mutex progress_;
   int restarts_ = 0, total_ = 0;

@@ -20,7 +20,7 @@ namespace {
 // them lies within a relative distance t by accident is about 2 t density.
 struct Simple {
   double value = 0;
-  double density = std::numeric_limits<double>::infinity();
+  double density = infinity;
 };
 
 // Fractions p/q of small whole numbers times a unit.

@@ -87,7 +87,7 @@ std::optional<std::vector<FitConstant>> polish_powers(Form& form, const Data& da
     fitted = form;
     *odd_powers(fitted)[k] = value;
     const std::optional<Refit> result = refit(fitted, data, rows, 20);
-    return result ? result->mse : std::numeric_limits<double>::infinity();
+    return result ? result->mse : infinity;
   };
   const double n = static_cast<double>(rows.size()), floor = 1e-6 * rounding_level * rounding_level;
   std::vector<double> deviations(count, 0.0);

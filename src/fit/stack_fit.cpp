@@ -22,7 +22,7 @@ namespace {
 
 constexpr int restarts = 24;
 constexpr long chunk = 1000;  // iterations between looks at the clock
-constexpr std::size_t rows_for_errors = 256, rows_for_numbers = 100000;
+constexpr std::size_t rows_for_errors = 256;
 
 // Layers with weights in [-1, 1] need inputs that are not far from 1; one scale for all columns keeps sums sums.
 double common_scale(const Data& data) {
@@ -98,7 +98,7 @@ Solution solve(const Matrix& A, const Vector& b, Vector values, const std::vecto
 struct Refitted {
   Model model;
   std::vector<FitConstant> constants;  // one per number of the last layer
-  double mse = std::numeric_limits<double>::infinity();
+  double mse = infinity;
 };
 
 // Its mse is infinite if there are no finite numbers.
@@ -143,7 +143,7 @@ Refitted refit_last_layer(Model model, const Subset& rows, double y_scale) {
   model.layers.back().parameters = last.values;
   result.model = std::move(model);
   result.mse = last.mse / unit;
-  if (!std::isfinite(result.mse)) result.mse = std::numeric_limits<double>::infinity();
+  if (!std::isfinite(result.mse)) result.mse = infinity;
   return result;
 }
 

@@ -150,7 +150,7 @@ FitError error_on(const Expression& formula, const Data& data, const std::vector
     sum += difference * difference;
     if (!(difference <= error.largest)) error.largest = difference;
   }
-  if (std::isnan(sum)) sum = error.largest = std::numeric_limits<double>::infinity();
+  if (std::isnan(sum)) sum = error.largest = infinity;
   error.rmse = rows.empty() ? 0 : std::sqrt(sum / static_cast<double>(rows.size()));
   error.relative = error.rmse / data.y_deviation;
   return error;
@@ -225,7 +225,7 @@ Result<double> verification_error(const Expression& formula, const Model& model,
                                                              std::span<const double>(rows[k], data.inputs));
       if (!scaled) return scaled.error();
       const double relative = difference / scaled->scale;
-      worst = std::isnan(relative) ? std::numeric_limits<double>::infinity() : std::max(worst, relative);
+      worst = std::isnan(relative) ? infinity : std::max(worst, relative);
     }
   }
   return worst;

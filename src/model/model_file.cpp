@@ -4,9 +4,8 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
 #include "base/json.hpp"
+
 #include "base/read_file.hpp"
 #include "base/write_file.hpp"
 #include "modules/options.hpp"
@@ -15,8 +14,6 @@
 namespace nalm {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int format_version = 1;
 
@@ -209,7 +206,7 @@ Status read_formula(const Json& json, const Place& place, Model& model) {
 
 Result<Model> parse_model(std::string_view text, std::string_view source_name) {
   const Place place{std::string(source_name)};
-  Result<Json> parsed = parse_json<Json>(text, "file");
+  Result<Json> parsed = parse_json(text, "file");
   if (!parsed) return place(parsed.error().message);
   const Json& json = *parsed;
   if (!json.is_object() || !json.contains("format") || json["format"] != "nalm-model") {

@@ -6,13 +6,13 @@
 namespace nalm {
 namespace {
 
-constexpr std::int16_t not_a_number = -32768, zero = -32767, infinite = 32767;
+constexpr std::int16_t undefined = -32768, zero = -32767, infinite = 32767;
 constexpr long most = 32766;
 
 }  // namespace
 
 std::int16_t thousandths_of_decades(double value) {
-  if (std::isnan(value)) return not_a_number;
+  if (std::isnan(value)) return undefined;
   if (value <= 0) return zero;
   if (std::isinf(value)) return infinite;
   return static_cast<std::int16_t>(std::clamp(std::lround(1000 * std::log10(value)), -most, most));
@@ -20,7 +20,7 @@ std::int16_t thousandths_of_decades(double value) {
 
 std::int16_t share_of_span(double value, double lo, double hi) {
   if (std::isinf(value) && value > 0) return infinite;
-  if (!std::isfinite(value)) return not_a_number;
+  if (!std::isfinite(value)) return undefined;
   // Half of each first: the difference of large numbers may be infinite.
   const double share = hi > lo ? (value / 2 - lo / 2) / (hi / 2 - lo / 2) : 0;
   return static_cast<std::int16_t>(std::clamp(std::lround(2 * share * most) - most, -most, most));

@@ -4,7 +4,7 @@
 
 #include <cmath>
 #include <functional>
-#include <nlohmann/json.hpp>
+#include "base/json.hpp"
 
 #include "nalm/model.hpp"
 #include "nalm/version.hpp"
@@ -14,8 +14,6 @@
 namespace nalm {
 namespace {
 
-using nlohmann::json;
-
 std::vector<double> evenly(double lo, double hi, int count) {
   std::vector<double> values;
   // Rounded to what is meant: 0.1 + 0.2 should not end up in a tooltip.
@@ -23,13 +21,13 @@ std::vector<double> evenly(double lo, double hi, int count) {
   return values;
 }
 
-json lines(std::string_view title, std::string_view x_title, const std::vector<double>& x, std::string_view y_title,
+Json lines(std::string_view title, std::string_view x_title, const std::vector<double>& x, std::string_view y_title,
            const std::vector<std::pair<std::string, std::function<double(double)>>>& series) {
-  json panel{{"kind", "lines"},
+  Json panel{{"kind", "lines"},
              {"title", title},
              {"x", {{"title", x_title}, {"values", x}}},
              {"y", {{"title", y_title}, {"log", false}}},
-             {"series", json::array()}};
+             {"series", Json::array()}};
   for (const auto& [name, f] : series) {
     std::vector<double> values;
     for (const double at : x) values.push_back(f(at));
@@ -43,11 +41,11 @@ struct Axis2 {
   std::vector<double> values;
 };
 
-json surface(std::string_view title, const Axis2& x, const Axis2& y, std::string_view z_title, bool log,
+Json surface(std::string_view title, const Axis2& x, const Axis2& y, std::string_view z_title, bool log,
              std::optional<double> limit, const std::function<double(double, double)>& f) {
-  json rows = json::array();
+  Json rows = Json::array();
   for (const double b : y.values) {
-    json row = json::array();
+    Json row = Json::array();
     for (const double a : x.values) row.push_back(f(a, b));  // what is not finite becomes null
     rows.push_back(std::move(row));
   }
@@ -55,13 +53,13 @@ json surface(std::string_view title, const Axis2& x, const Axis2& y, std::string
           {"title", title},
           {"x", {{"title", x.title}, {"values", x.values}}},
           {"y", {{"title", y.title}, {"values", y.values}}},
-          {"z", {{"title", z_title}, {"log", log}, {"limit", limit ? json(*limit) : json()}}},
+          {"z", {{"title", z_title}, {"log", log}, {"limit", limit ? Json(*limit) : Json()}}},
           {"values", std::move(rows)}};
 }
 
 // ---- the figures ---------------------------------------------------------------------------------------------------
 
-json regularisers() {
+Json regularisers() {
   const Regulariser ramp = Regulariser::sparsity(1, 4, 6);
   return {
       {"title", "Regularisers"},
@@ -95,7 +93,7 @@ double effective_weight(std::string_view module_name, double W_hat, double M_hat
   return layers ? layers->front().weights.front().values.front() : std::nan("");
 }
 
-json weights() {
+Json weights() {
   const auto panel = [](std::string_view module, std::string_view formula) {
     return surface(fmt::format("{}: {}", module, formula), {"raw weight Ŵ", evenly(-10, 10, 81)},
                    {"raw weight M̂", evenly(-10, 10, 81)}, "effective weight W", false, {},
@@ -111,7 +109,7 @@ json weights() {
       {"panels", {panel("NALU", "tanh(Ŵ)·σ(M̂)"), panel("G-NALU", "the same in base φ")}}};
 }
 
-json singularity() {
+Json singularity() {
   constexpr double epsilon = 0.1;
   constexpr double x[] = {1, 1.2, 1.8, 2};
   constexpr double part = x[0] + x[1], all = x[0] + x[1] + x[2] + x[3], target = part * all;
@@ -140,7 +138,7 @@ json singularity() {
         surface("NAC₊ → NMU", w1, w2, "root mean squared error", true, 1000.0, nmu)}}};
 }
 
-json npu_gate() {
+Json npu_gate() {
   const Axis2 w1{"power of x₁, w₁", evenly(-1, 2.5, 71)};
   const Axis2 w2{"power of x₂, w₂", evenly(-0.2, 1, 49)};
   const auto panel = [&](std::string_view title, const ToyGate& gate) {
@@ -162,7 +160,7 @@ json npu_gate() {
 
 struct Figure {
   FigureInfo info;
-  json (*data)();
+  Json (*data)();
 };
 constexpr Figure all_figures[] = {
     {{"regularisers", "the regularisers of NAU and NMU and of iNALU, and the ramp of their strength"}, regularisers},
@@ -190,7 +188,7 @@ Result<std::string> figure_data(std::string_view name) {
   for (const Figure& figure : all_figures) {
     known += fmt::format("{}{}", known.empty() ? "" : ", ", figure.info.name);
     if (figure.info.name != name) continue;
-    json data = figure.data();
+    Json data = figure.data();
     data["version"] = fmt::format("nalm {}", version());
     data["command"] = fmt::format("nalm figure {}", name);
     return data.dump();
@@ -201,7 +199,7 @@ Result<std::string> figure_data(std::string_view name) {
 Result<std::string> figure_page(std::string_view name) {
   const Result<std::string> data = figure_data(name);
   if (!data) return data.error();
-  return make_page(json::parse(*data)["title"].get<std::string>(), assets::page_figure, *data);
+  return make_page(Json::parse(*data)["title"].get<std::string>(), assets::page_figure, *data);
 }
 
 }  // namespace nalm

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <vector>
-
 #include "base/json.hpp"
+
 #include "nalm/fit.hpp"
 #include "nalm/module.hpp"
 #include "nalm/version.hpp"
@@ -16,8 +15,6 @@
 
 namespace nalm {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t most_points = 2000, most_entries = 500, most_cells = 4096, most_layers = 64;
 
@@ -222,7 +219,7 @@ Json layers_of(const Json& model) {
 
 Result<Json> read(std::string_view source, std::string_view name) {
   const auto refuse = [&](std::string_view problem) { return Error{fmt::format("{}: {}", name, problem)}; };
-  Result<Json> parsed = parse_json<Json>(source, "file");
+  Result<Json> parsed = parse_json(source, "file");
   if (!parsed) return refuse(parsed.error().message);
   const Json& model = *parsed;
   if (text(model, "format") != "nalm-model")

@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
+#include "base/json.hpp"
 
-#include "base/json_number.hpp"
 #include "base/number.hpp"
 #include "report/comparison.hpp"
 #include "report/curve_codes.hpp"
@@ -18,19 +17,17 @@
 namespace nalm {
 namespace {
 
-using nlohmann::json;
-
 // A page should not be larger than some megabytes, however many runs it shows.
 constexpr std::size_t most_numbers = 1'500'000, most_rows = 200, fewest_rows = 25;
 
 // Four digits are more than the page shows; not a number and infinite: null.
-json number(double value) {
+Json short_number(double value) {
   return finite_or_null(std::isfinite(value) ? read_number(fmt::format("{:.4g}", value)).value : value);
 }
-json numbers(const Estimate& e) { return {number(e.value), number(e.lo), number(e.hi)}; }
-json with_median(const Estimate& e, double median) {
+Json numbers(const Estimate& e) { return {short_number(e.value), short_number(e.lo), short_number(e.hi)}; }
+Json short_estimate(const Estimate& e, double median) {
   if (std::isnan(e.value)) return {};
-  return {number(e.value), number(e.lo), number(e.hi), number(median)};
+  return {short_number(e.value), short_number(e.lo), short_number(e.hi), short_number(median)};
 }
 
 // ---- curves --------------------------------------------------------------------------------------------------------
@@ -97,9 +94,9 @@ std::string curves_of(const std::vector<Drawn>& runs, const std::vector<Span>& s
 
 // ---- cells ---------------------------------------------------------------------------------------------------------
 
-json seed_of(const RunResult& run, const Drawn& drawn) {
-  json values = json::array(), failure;
-  for (const double value : run.values) values.push_back(number(value));
+Json seed_of(const RunResult& run, const Drawn& drawn) {
+  Json values = Json::array(), failure;
+  for (const double value : run.values) values.push_back(short_number(value));
   if (run.failure) {
     std::string words = run.failure->kind;
     if (!run.failure->detail.empty()) words += ": " + run.failure->detail;
@@ -117,20 +114,20 @@ json seed_of(const RunResult& run, const Drawn& drawn) {
           {"failure", std::move(failure)}};
 }
 
-json cell_of(const Results& results, const CellResult& result, const std::vector<Drawn>& drawn,
+Json cell_of(const Results& results, const CellResult& result, const std::vector<Drawn>& drawn,
              const Result<Comparison>& comparison) {
   const Cell& cell = *result.cell;
   std::vector<Span> spans;
-  json measures = json::array(), seeds = json::array(), published = json::array(), failures = json::object(), goal;
+  Json measures = Json::array(), seeds = Json::array(), published = Json::array(), failures = Json::object(), goal;
   for (std::size_t m = 0; m < cell.measures.size(); ++m) {
     const Span span = spans.emplace_back(span_of(cell.measures[m], m, drawn));
     const Spread& spread = result.measures[m];
     measures.push_back({{"name", cell.measures[m].name},
-                        {"median", number(spread.median)},
-                        {"mad", number(spread.mad)},
-                        {"smallest", number(spread.smallest)},
-                        {"largest", number(spread.largest)},
-                        {"span", span ? json{span->first, span->second} : json()}});
+                        {"median", short_number(spread.median)},
+                        {"mad", short_number(spread.mad)},
+                        {"smallest", short_number(spread.smallest)},
+                        {"largest", short_number(spread.largest)},
+                        {"span", span ? Json{span->first, span->second} : Json()}});
   }
   for (std::size_t r = 0; r < result.runs.size(); ++r) {
     seeds.push_back(seed_of(result.runs[r], drawn[r]));
@@ -138,22 +135,22 @@ json cell_of(const Results& results, const CellResult& result, const std::vector
   }
   for (const PublishedFigure* figure : results.published_for(cell)) {
     // What `nalm compare` would refuse to judge is not judged here.
-    json agrees;
+    Json agrees;
     if (comparison)
       for (const ComparedFigure& compared : comparison->figures)
         if (compared.figure == figure && compared.verdict != ComparedFigure::Verdict::ShownOnly)
           agrees = compared.verdict != ComparedFigure::Verdict::Differs;
     published.push_back({{"what", figure->what},
-                         {"value", number(figure->value.value)},
-                         {"lo", number(figure->value.lo)},
-                         {"hi", number(figure->value.hi)},
+                         {"value", short_number(figure->value.value)},
+                         {"lo", short_number(figure->value.lo)},
+                         {"hi", short_number(figure->value.hi)},
                          {"remark", figure->source},
                          {"agrees", std::move(agrees)}});
   }
   if (cell.has_goal())
     goal = {{"measure", cell.goal.measure},
             {"best_by", cell.goal.best_by},
-            {"limit", number(result.limit)},
+            {"limit", short_number(result.limit)},
             {"above", cell.goal.above}};
   return {{"model", cell.model},
           {"operation", cell.operation},
@@ -166,8 +163,8 @@ json cell_of(const Results& results, const CellResult& result, const std::vector
           {"ever", value_or_null(result.ever)},
           {"at_end", value_or_null(result.at_end)},
           {"success", numbers(result.success)},
-          {"solved_at", with_median(result.solved_at, result.median_solved_at)},
-          {"sparsity", with_median(result.sparsity, result.median_sparsity)},
+          {"solved_at", short_estimate(result.solved_at, result.median_solved_at)},
+          {"sparsity", short_estimate(result.sparsity, result.median_sparsity)},
           {"measures", std::move(measures)},
           {"published", std::move(published)},
           {"failures", std::move(failures)},
@@ -183,11 +180,11 @@ std::string seeds_in_words(const std::vector<std::uint32_t>& seeds) {
                      *std::max_element(seeds.begin(), seeds.end()));
 }
 
-json facts_of(const Results& results) {
+Json facts_of(const Results& results) {
   const StoreInfo& info = results.info;
   const Plan& plan = info.plan;
   const Result<const TaskPreset*> preset = find_preset(*plan.task, plan.preset);
-  json facts = json::array();
+  Json facts = Json::array();
   const auto tell = [&](std::string_view name, const std::string& value) {
     if (!value.empty()) facts.push_back({name, value});
   };
@@ -207,7 +204,7 @@ json facts_of(const Results& results) {
 }
 
 // Cells with the same recipe stand together: [names, recipe], models that have it with all their operations by name.
-json recipes_of(const Results& results) {
+Json recipes_of(const Results& results) {
   std::vector<std::pair<std::string, std::vector<std::string>>> recipes;
   for (const Cell& cell : results.cells) {
     if (cell.own) continue;
@@ -217,13 +214,13 @@ json recipes_of(const Results& results) {
     const std::string name = fmt::format("{} {}", cell.model, cell.operation);
     if (at->second.empty() || at->second.back() != name) at->second.push_back(name);
   }
-  json list = json::array();
-  for (const auto& [recipe, names] : recipes) list.push_back({names, recipe});
-  return list;
+  Json pairs = Json::array();
+  for (const auto& [recipe, names] : recipes) pairs.push_back({names, recipe});
+  return pairs;
 }
 
-json tables_of(const Results& results) {
-  json tables = json::array();
+Json tables_of(const Results& results) {
+  Json tables = Json::array();
   for (const PeoplesTable& table : tables_for_people(results, "")) {
     const std::vector<std::vector<std::string>>& rows = table.columns.rows();
     tables.push_back({{"title", table.title},
@@ -235,9 +232,9 @@ json tables_of(const Results& results) {
   return tables;
 }
 
-json comparison_of(const Result<Comparison>& comparison) {
+Json comparison_of(const Result<Comparison>& comparison) {
   if (!comparison) return {{"agrees", nullptr}, {"words", comparison.error().message}};
-  return {{"agrees", comparison->judged > 0 ? json(comparison->agrees()) : json()},
+  return {{"agrees", comparison->judged > 0 ? Json(comparison->agrees()) : Json()},
           {"words", print(*comparison, false)},
           {"remark", comparison->remark}};
 }
@@ -263,7 +260,7 @@ Result<std::string> report_data(const Store& store, const Judgement& wanted) {
       wanted.criterion.kind == Criterion::Kind::Goal
           ? compare_with_published(results)
           : Result<Comparison>(Error{"judged by another criterion than the published figures: not compared."});
-  json data{{"task", task.name},
+  Json data{{"task", task.name},
             {"title", task.title},
             {"source", task.source},
             {"preset", results.info.plan.preset},
@@ -285,11 +282,11 @@ Result<std::string> report_data(const Store& store, const Judgement& wanted) {
             {"models", results.models()},
             {"operations", results.operations()},
             {"settings", results.settings()},
-            {"measures", json::array()},
+            {"measures", Json::array()},
             {"comparison", comparison_of(comparison)},
             {"tables", tables_of(results)},
             {"reproduce", {results.info.command + " --out again", "nalm compare again"}},
-            {"cells", json::array()}};
+            {"cells", Json::array()}};
   for (const std::string& name : results.measure_names()) {
     const auto is_share = [&](const Cell& cell) {
       const std::optional<std::size_t> m = cell.position(name);
@@ -300,7 +297,7 @@ Result<std::string> report_data(const Store& store, const Judgement& wanted) {
   }
   for (std::size_t c = 0; c < results.results.size(); ++c)
     data["cells"].push_back(cell_of(results, results.results[c], drawn[c], comparison));
-  return data.dump(-1, ' ', false, json::error_handler_t::replace);
+  return data.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Result<std::string> report_page(const Store& store, const Judgement& judgement) {
@@ -310,15 +307,15 @@ Result<std::string> report_page(const Store& store, const Judgement& judgement) 
 }
 
 Result<std::string> comparison_page(std::span<const StoreComparison> comparisons, std::span<const std::string> names) {
-  json data{{"title", "Results side by side"},
+  Json data{{"title", "Results side by side"},
             {"names", names},
             {"words", print(comparisons, names, false)},
-            {"commands", json::array({comparisons.front().first->info.command})},
-            {"others", json::array()}};
+            {"commands", Json::array({comparisons.front().first->info.command})},
+            {"others", Json::array()}};
   for (std::size_t k = 0; k < comparisons.size(); ++k) {
     const StoreComparison& comparison = comparisons[k];
     data["commands"].push_back(comparison.other->info.command);
-    json cells = json::array();
+    Json cells = Json::array();
     for (const ComparedCell& c : comparison.cells)
       cells.push_back({{"model", c.first->cell->model},
                        {"operation", c.first->cell->operation},
@@ -335,7 +332,7 @@ Result<std::string> comparison_page(std::span<const StoreComparison> comparisons
                               {"cells", std::move(cells)}});
   }
   return make_page("nalm: results side by side", assets::page_comparison,
-                   data.dump(-1, ' ', false, json::error_handler_t::replace));
+                   data.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace nalm

@@ -1,54 +1,50 @@
 #include "report/table_json.hpp"
 
-#include <nlohmann/json.hpp>
-
-#include "base/json_number.hpp"
+#include "base/json.hpp"
 
 namespace nalm {
 
-using Json = nlohmann::ordered_json;
-
 namespace {
-
-Json number(double value) { return finite_or_null<Json>(value); }
 
 Json with_median(const Estimate& estimate, double median) {
   Json value = to_value(estimate);
-  value["median"] = number(median);
+  value["median"] = finite_or_null(median);
   return value;
 }
 
 Json to_value(const Spread& spread) {
-  return {{"median", number(spread.median)},
-          {"mad", number(spread.mad)},
-          {"mean", number(spread.mean)},
-          {"smallest", number(spread.smallest)},
-          {"largest", number(spread.largest)}};
+  return {{"median", finite_or_null(spread.median)},
+          {"mad", finite_or_null(spread.mad)},
+          {"mean", finite_or_null(spread.mean)},
+          {"smallest", finite_or_null(spread.smallest)},
+          {"largest", finite_or_null(spread.largest)}};
 }
 
 Json run_json(const Cell& cell, const RunResult& run) {
   Json values = Json::object(), facts = Json::object();
-  for (std::size_t m = 0; m < run.values.size(); ++m) values[cell.measures[m].name] = number(run.values[m]);
+  for (std::size_t m = 0; m < run.values.size(); ++m) values[cell.measures[m].name] = finite_or_null(run.values[m]);
   for (const auto& [name, value] : run.facts) facts[name] = value;
-  Json json{{"seed", run.seed},
-            {"success", run.success},
-            {"ever", value_or_null<Json>(run.ever)},
-            {"at_end", value_or_null<Json>(run.at_end)},
-            {"solved_at", value_or_null<Json>(run.solved_at)},
-            {"judged_step", run.judged_step},
-            {"before_regularisers", value_or_null<Json>(run.before_regularisers)},
-            {"trask", run.trask ? number(*run.trask) : Json()},
-            {"values", std::move(values)},
-            {"note", run.note}};
-  if (!facts.empty()) json["facts"] = std::move(facts);
+  Json value{{"seed", run.seed},
+             {"success", run.success},
+             {"ever", value_or_null(run.ever)},
+             {"at_end", value_or_null(run.at_end)},
+             {"solved_at", value_or_null(run.solved_at)},
+             {"judged_step", run.judged_step},
+             {"before_regularisers", value_or_null(run.before_regularisers)},
+             {"trask", run.trask ? finite_or_null(*run.trask) : Json()},
+             {"values", std::move(values)},
+             {"note", run.note}};
+  if (!facts.empty()) value["facts"] = std::move(facts);
   if (run.failure)
-    json["failure"] = {{"kind", run.failure->kind}, {"detail", run.failure->detail}, {"when", run.failure->when}};
-  return json;
+    value["failure"] = {{"kind", run.failure->kind}, {"detail", run.failure->detail}, {"when", run.failure->when}};
+  return value;
 }
 
 }  // namespace
 
-Json to_value(const Estimate& e) { return {{"value", number(e.value)}, {"lo", number(e.lo)}, {"hi", number(e.hi)}}; }
+Json to_value(const Estimate& e) {
+  return {{"value", finite_or_null(e.value)}, {"lo", finite_or_null(e.lo)}, {"hi", finite_or_null(e.hi)}};
+}
 
 Json cell_json(const Results& results, const CellResult& result) {
   const Cell& cell = *result.cell;
@@ -57,23 +53,23 @@ Json cell_json(const Results& results, const CellResult& result) {
     measures[cell.measures[m].name] = to_value(result.measures[m]);
   for (const PublishedFigure* figure : results.published_for(cell))
     published.push_back({{"what", figure->what},
-                         {"value", number(figure->value.value)},
-                         {"lo", number(figure->value.lo)},
-                         {"hi", number(figure->value.hi)},
+                         {"value", finite_or_null(figure->value.value)},
+                         {"lo", finite_or_null(figure->value.lo)},
+                         {"hi", finite_or_null(figure->value.hi)},
                          {"remark", figure->source},
                          {"mean", figure->mean}});
   if (cell.has_goal())
     goal = {{"measure", cell.goal.measure},
             {"best_by", cell.goal.best_by.empty() ? Json() : Json(cell.goal.best_by)},
-            {cell.goal.above ? "above" : "below", number(result.limit)}};
+            {cell.goal.above ? "above" : "below", finite_or_null(result.limit)}};
   return {{std::string(results.task().model_word), cell.model},
           {"operation", cell.operation},
           {std::string(results.task().setting_word), cell.setting},
           {"goal", std::move(goal)},
           {"runs", result.run_count()},
           {"successes", result.successes},
-          {"ever", value_or_null<Json>(result.ever)},
-          {"at_end", value_or_null<Json>(result.at_end)},
+          {"ever", value_or_null(result.ever)},
+          {"at_end", value_or_null(result.at_end)},
           {"success", to_value(result.success)},
           {"solved_at", with_median(result.solved_at, result.median_solved_at)},
           {"sparsity", with_median(result.sparsity, result.median_sparsity)},

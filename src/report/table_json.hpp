@@ -1,9 +1,9 @@
 // Results as JSON: every cell and every run, whatever the metric; who reads JSON can choose.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include "base/json.hpp"
 
 #include "experiment/compare.hpp"
 
@@ -12,8 +12,8 @@ namespace nalm {
 std::string json_of(const Results& results, std::string_view metric);
 
 // A cell as tables and pages have it, without its runs.
-nlohmann::ordered_json cell_json(const Results& results, const CellResult& cell);
+Json cell_json(const Results& results, const CellResult& cell);
 
-nlohmann::ordered_json to_value(const Estimate& estimate);
+Json to_value(const Estimate& estimate);
 
 }  // namespace nalm

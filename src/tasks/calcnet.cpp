@@ -35,7 +35,7 @@ OperatorTraining two_layers(CalcOperator op, std::string_view module) {
 
 OperatorTraining training_of(CalcOperator op, std::string_view module) {
   const bool rana = module == "NAC+" || module == "NALU" || module == "G-NALU";
-  return rana ? two_layers(op, module) : *single_module(op, module);
+  return rana ? two_layers(op, module) : *module_training(op, module);
 }
 
 void change(OperatorTraining& training, const OwnRunSettings& settings, long at_most) {

@@ -85,7 +85,7 @@ std::string_view standard_module(CalcOperator op) {
   return names[static_cast<std::size_t>(op)];
 }
 
-Result<OperatorTraining> single_module(CalcOperator op, std::string_view name) {
+Result<OperatorTraining> module_training(CalcOperator op, std::string_view name) {
   const Result<const ModuleInfo*> module = find_module(name);
   if (!module) return module.error();
   const auto can = [&](const ModuleInfo& m) {

@@ -58,7 +58,7 @@ struct OperatorTraining {
 };
 
 // A single module in its own way; the error says why it cannot learn this.
-Result<OperatorTraining> single_module(CalcOperator op, std::string_view module);
+Result<OperatorTraining> module_training(CalcOperator op, std::string_view module);
 std::string_view standard_module(CalcOperator op);  // NAU, NMU, NMRU, NRU-power
 
 // Rows of operands, of the training's kind, and their exact values. Denominators keep a distance of 1 from 0.

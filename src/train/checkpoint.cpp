@@ -4,9 +4,8 @@
 #include <optional>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
 #include "base/json.hpp"
+
 #include "base/read_file.hpp"
 #include "base/write_file.hpp"
 #include "train/recipe_fields.hpp"
@@ -16,7 +15,6 @@ namespace nalm {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Kind = Wiring::Node::Kind;
 
 constexpr int format_version = 1;
@@ -87,9 +85,9 @@ Json written(const RunState& state) {
 // ---- reading -------------------------------------------------------------------------------------------------------
 
 // Reads what it is asked for, and keeps the first thing that was wrong.
-class Reader {
+class CheckpointReader {
  public:
-  explicit Reader(bool in_float) : in_float_(in_float) {}
+  explicit CheckpointReader(bool in_float) : in_float_(in_float) {}
 
   std::string problem;
 
@@ -256,7 +254,7 @@ class Reader {
   bool in_float_;
 };
 
-Result<Stack> read_layers(const Json& json, Reader& reader) {
+Result<Stack> read_layers(const Json& json, CheckpointReader& reader) {
   Stack stack;
   if (!json.is_array() || json.empty() || json.size() > 1000) return Error{"\"layers\" should be a list of layers."};
   for (std::size_t k = 0; k < json.size(); ++k) {
@@ -304,7 +302,7 @@ Status Trainer::save_checkpoint(const std::string& path) const {
 
 Result<Trainer> Trainer::from_checkpoint(std::string_view text, std::string_view source_name, int threads) {
   const auto wrong = [&](const std::string& what) { return Error{fmt::format("{}: {}", source_name, what)}; };
-  const Result<Json> parsed = parse_json<Json>(text, "file");
+  const Result<Json> parsed = parse_json(text, "file");
   if (!parsed) return wrong(parsed.error().message);
   const Json& json = *parsed;
   if (!json.is_object() || !json.contains("format") || json["format"] != "nalm-checkpoint")
@@ -314,7 +312,7 @@ Result<Trainer> Trainer::from_checkpoint(std::string_view text, std::string_view
   const bool in_float = json.contains("precision") && json["precision"] == "float";
   if (!in_float && !(json.contains("precision") && json["precision"] == "double"))
     return wrong("\"precision\" should be \"float\" or \"double\".");
-  Reader reader(in_float);
+  CheckpointReader reader(in_float);
   Result<Stack> stack = read_layers(reader.at(json, "layers", "the file"), reader);
   if (!stack) return wrong(stack.error().message);
   Settings settings;

@@ -7,18 +7,14 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
-
 #include "base/json.hpp"
+
 #include "nalm/train.hpp"
 
 namespace nalm {
 namespace {
-
-using nlohmann::json;
-using nlohmann::ordered_json;  // in the order of the table
 
 // ---- what a field is -----------------------------------------------------------------------------------------------
 
@@ -207,19 +203,19 @@ void for_each_field(Part& part, F f) {
 // ---- to JSON -------------------------------------------------------------------------------------------------------
 
 template <IsPart T>
-ordered_json written(const T& part);
+Json written(const T& part);
 template <class T>
-ordered_json written(const T& value) {
+Json written(const T& value) {
   return value;
 }
 template <IsKind T>
-ordered_json written(const T& kind) {
+Json written(const T& kind) {
   return names_of(kind)[static_cast<std::size_t>(kind)].name;
 }
-ordered_json written(const std::vector<StartChange>& starts) {
-  ordered_json value;
+Json written(const std::vector<StartChange>& starts) {
+  Json value;
   for (const StartChange& change : starts) {
-    ordered_json& start = value[change.parameter];
+    Json& start = value[change.parameter];
     if (change.kind == StartChange::Kind::Uniform) start = {change.lo, change.hi};
     if (change.kind == StartChange::Kind::Normal) start = {{"mean", change.lo}, {"deviation", change.hi}};
     if (change.kind == StartChange::Kind::Scaled) start = {{"factor", change.lo}};
@@ -227,24 +223,24 @@ ordered_json written(const std::vector<StartChange>& starts) {
   return value;
 }
 template <class T>
-ordered_json written(const std::optional<T>& value) {
-  return value ? written(*value) : ordered_json();
+Json written(const std::optional<T>& value) {
+  return value ? written(*value) : Json();
 }
 template <class T>
-ordered_json written(const std::vector<T>& list) {
-  ordered_json value = ordered_json::array();
+Json written(const std::vector<T>& list) {
+  Json value = Json::array();
   for (const T& entry : list) value.push_back(written(entry));
   return value;
 }
 template <class P, class V>
-bool is_left_out(const Field<P, V>& f, const ordered_json& text) {
+bool is_left_out(const Field<P, V>& f, const Json& text) {
   return text.is_null() || (f.quiet && text == written(P{}.*f.member));
 }
 template <IsPart T>
-ordered_json written(const T& part) {
-  ordered_json value = ordered_json::object();
+Json written(const T& part) {
+  Json value = Json::object();
   for_each_field(part, [&](const auto& f, const auto& member) {
-    const ordered_json text = written(member);
+    const Json text = written(member);
     if (f.name.empty()) {
       value.update(text);
     } else if (!is_left_out(f, text)) {
@@ -256,15 +252,15 @@ ordered_json written(const T& part) {
 
 // ---- from JSON -----------------------------------------------------------------------------------------------------
 
-class Reader {
+class RecipeReader {
  public:
   // whole: everything must be said that would be written.
-  explicit Reader(bool whole) : whole_(whole) {}
+  explicit RecipeReader(bool whole) : whole_(whole) {}
 
   std::string problem;  // the first one
 
   template <IsPart T>
-  void read(const json& value, T& part, const std::string& path = {}, const Limits& = any) {
+  void read(const Json& value, T& part, const std::string& path = {}, const Limits& = any) {
     if (!value.is_object()) return say(path.empty() ? "the recipe" : path, "must be an object {...}");
     std::set<std::string, std::less<>> known;
     read_fields(value, part, path, known);
@@ -288,7 +284,7 @@ class Reader {
   }
 
   template <IsPart T>
-  void read_fields(const json& value, T& part, const std::string& path, std::set<std::string, std::less<>>& known) {
+  void read_fields(const Json& value, T& part, const std::string& path, std::set<std::string, std::less<>>& known) {
     if constexpr (std::is_same_v<T, Recipe>) {
       if (value.contains("layers")) part.layers.resize(2);  // for the list to apply
     }
@@ -318,7 +314,7 @@ class Reader {
     return false;
   }
   template <IsNumber T>
-  void read(const json& value, T& number, const std::string& path, const Limits& limits) {
+  void read(const Json& value, T& number, const std::string& path, const Limits& limits) {
     if (!value.is_number()) return say(path, "must be " + limits.in_words(std::is_integral_v<T>));
     const double given = value.get<double>();
     if (std::is_integral_v<T> && given != std::floor(given)) return say(path, "must be " + limits.in_words(true));
@@ -326,16 +322,16 @@ class Reader {
                               : check(given, path, limits))
       number = static_cast<T>(given);
   }
-  void read(const json& value, bool& out, const std::string& path, const Limits&) {
+  void read(const Json& value, bool& out, const std::string& path, const Limits&) {
     if (!value.is_boolean()) return say(path, "must be true or false");
     out = value;
   }
-  void read(const json& value, std::string& out, const std::string& path, const Limits&) {
+  void read(const Json& value, std::string& out, const std::string& path, const Limits&) {
     if (!value.is_string()) return say(path, "must be text");
     out = value;
   }
   template <IsKind T>
-  void read(const json& value, T& kind, const std::string& path, const Limits&) {
+  void read(const Json& value, T& kind, const std::string& path, const Limits&) {
     const auto names = names_of(kind);
     std::vector<std::string_view> known;
     for (std::size_t k = 0; k < names.size(); ++k) {
@@ -346,17 +342,17 @@ class Reader {
       say(path, fmt::format("must be one of {}, not {}", fmt::join(known, ", "), value.dump()));
   }
   template <class T>
-  void read(const json& value, std::optional<T>& out, const std::string& path, const Limits& limits) {
+  void read(const Json& value, std::optional<T>& out, const std::string& path, const Limits& limits) {
     if (!out) out.emplace();
     read(value, *out, path, limits);
   }
   template <class T>
-  void read(const json& value, std::vector<T>& list, const std::string& path, const Limits& limits) {
+  void read(const Json& value, std::vector<T>& list, const std::string& path, const Limits& limits) {
     if (!value.is_array()) return say(path, "must be a list [...]");
     list.assign(value.size(), {});
     for (std::size_t k = 0; k < list.size(); ++k) read(value[k], list[k], below(path, std::to_string(k)), limits);
   }
-  void read(const json& value, std::vector<StartChange>& starts, const std::string& path, const Limits&) {
+  void read(const Json& value, std::vector<StartChange>& starts, const std::string& path, const Limits&) {
     if (!value.is_object()) return say(path, "must be an object {...}");
     using Kind = StartChange::Kind;
     for (const auto& [parameter, start] : value.items()) {
@@ -386,7 +382,7 @@ class Reader {
 
 // ---- in words ------------------------------------------------------------------------------------------------------
 
-std::string in_words(const ordered_json& value) {
+std::string in_words(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number_float()) return fmt::format("{}", value.get<double>());
   if (!value.is_object()) return value.dump();
@@ -402,16 +398,16 @@ std::string_view meaning_of(const auto& value) {
 
 }  // namespace
 
-std::string to_json(const Recipe& recipe) { return json(written(recipe)).dump(); }
+std::string to_json(const Recipe& recipe) { return Json(written(recipe)).dump(); }
 
 Result<Recipe> recipe_from_json(std::string_view text) {
   const auto wrong = [](std::string_view why) {
     return Error{fmt::format("the stored recipe cannot be read: {}", why)};
   };
-  const Result<json> value = parse_json<json>(text, "text");
+  const Result<Json> value = parse_json(text, "text");
   if (!value) return wrong(value.error().message);
   Recipe recipe;
-  Reader reader(true);
+  RecipeReader reader(true);
   reader.read(*value, recipe);
   if (!reader.problem.empty()) return wrong(reader.problem + ".");
   return recipe;
@@ -427,8 +423,8 @@ Status check_recipe(const Recipe& recipe, const Stack& stack) {
   }
   // What is written is what can be read: numbers within their limits, none of them NaN.
   Recipe copy;
-  Reader reader(true);
-  reader.read(json(written(recipe)), copy);
+  RecipeReader reader(true);
+  reader.read(Json(written(recipe)), copy);
   if (!reader.problem.empty()) return Error{fmt::format("the recipe cannot be used: {}.", reader.problem)};
   const auto has = [](const LayerSpec& spec, std::string_view name) {
     return std::ranges::any_of(spec.module->parameters, [&](const ParameterInfo& p) { return p.name == name; });
@@ -461,10 +457,10 @@ Result<Recipe> change_recipe(const Recipe& recipe, std::string_view changes) {
                     "{{\"clip_norm\": 1, \"optimiser\": {{\"learning_rate\": 0.01}}}}, and this is a whole recipe: {}.",
                     why, to_json(recipe))};
   };
-  const Result<json> patch = parse_json<json>(changes, "text");
+  const Result<Json> patch = parse_json(changes, "text");
   if (!patch) return wrong(patch.error().message);
   Recipe result = recipe;
-  Reader reader(false);
+  RecipeReader reader(false);
   reader.read(*patch, result);
   if (reader.problem.empty() && result.layers.size() != recipe.layers.size())
     return wrong(fmt::format("there are {} layers", recipe.layers.size()));
@@ -475,8 +471,8 @@ Result<Recipe> change_recipe(const Recipe& recipe, std::string_view changes) {
 std::vector<std::string> recipe_in_words(const Recipe& recipe) {
   std::vector<std::string> lines;
   for_each_field(recipe, [&]<class P, class V>(const Field<P, V>& f, const V& member) {
-    const ordered_json text = written(member);
-    const auto add = [&](const ordered_json& value, std::string_view meaning) {
+    const Json text = written(member);
+    const auto add = [&](const Json& value, std::string_view meaning) {
       lines.push_back(fmt::format("{}: {}", f.name, in_words(value)));
       if (!meaning.empty()) lines.back() += fmt::format(" ({})", meaning);
     };

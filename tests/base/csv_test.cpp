@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace nalm {
+namespace nalm::csv_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -457,4 +457,4 @@ TEST(Csv, RandomTablesInRandomDialectsComeBackBitEqual) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::csv_test

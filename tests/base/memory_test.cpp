@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace nalm {
+namespace nalm::memory_test {
 namespace {
 
 TEST(LargestMemory, IsPlausible) {
@@ -11,4 +11,4 @@ TEST(LargestMemory, IsPlausible) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::memory_test

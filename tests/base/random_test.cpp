@@ -11,7 +11,7 @@
 
 #include "tasks/single_module/data.hpp"
 
-namespace nalm {
+namespace nalm::random_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -247,4 +247,4 @@ TEST(Xoshiro, NormalsHaveTheMomentsOfANormalDistribution) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::random_test

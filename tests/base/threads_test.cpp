@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace nalm {
+namespace nalm::threads_test {
 namespace {
 
 void expect_every_index_once(int n, int threads) {
@@ -64,4 +64,4 @@ TEST(ParallelFor, DoesWithoutThreadsThatCannotBeHad) {
 #endif
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::threads_test

@@ -13,7 +13,7 @@
 
 #include "temporary_folder.hpp"
 
-namespace nalm {
+namespace nalm::write_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -149,4 +149,4 @@ TEST_F(WriteFile, TwoWritersBothSucceed) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::write_file_test

@@ -19,7 +19,7 @@
 #include "report/page.hpp"
 #include "tasks/single_module/problem.hpp"
 
-namespace nalm {
+namespace nalm::bench_test {
 namespace {
 
 using nlohmann::json;
@@ -261,4 +261,4 @@ TEST_F(BenchCli, ANameThatIsTooLongIsRefusedLikeOthers) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::bench_test

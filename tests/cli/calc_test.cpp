@@ -1,7 +1,7 @@
 // nalm calc, as a user meets it.
 #include "program.hpp"
 
-namespace nalm {
+namespace nalm::calc_test {
 namespace {
 
 TEST_F(ProgramTest, CalcShowsStepsAndResult) {
@@ -48,4 +48,4 @@ TEST_F(ProgramTest, CalcTakesOtherModules) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::calc_test

@@ -5,7 +5,7 @@
 
 #include "cli/program.hpp"
 
-namespace nalm {
+namespace nalm::cli_test {
 namespace {
 
 void expect_refused(const Outcome& run, const std::string& part) {
@@ -294,4 +294,4 @@ TEST_F(Cli, ExplainRefusesTheWrongNumberOfInputs) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::cli_test

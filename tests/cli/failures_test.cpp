@@ -5,7 +5,7 @@
 
 #include "cli/program.hpp"
 
-namespace nalm {
+namespace nalm::failures_test {
 namespace {
 
 class Failures : public ProgramTest {
@@ -99,4 +99,4 @@ TEST_F(Failures, OfBench) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::failures_test

@@ -8,7 +8,7 @@
 #include "base/random.hpp"
 #include "cli/program.hpp"
 
-namespace nalm {
+namespace nalm::fit_test {
 namespace {
 
 class FitCli : public ProgramTest {
@@ -188,4 +188,4 @@ TEST_F(FitCli, CtrlCEndsWithTheBestSoFar) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::fit_test

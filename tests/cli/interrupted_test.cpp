@@ -15,7 +15,7 @@
 
 #include "cli/bench_fixture.hpp"
 
-namespace nalm {
+namespace nalm::interrupted_test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -152,4 +152,4 @@ TEST_F(BenchCli, FormulasAreInterruptedAndResumedToo) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::interrupted_test

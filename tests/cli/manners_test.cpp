@@ -4,7 +4,7 @@
 #include "base/utf8.hpp"
 #include "cli/program.hpp"
 
-namespace nalm {
+namespace nalm::manners_test {
 namespace {
 
 class Manners : public ProgramTest {
@@ -213,4 +213,4 @@ TEST_F(Manners, ShellsReadTheirScripts) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::manners_test

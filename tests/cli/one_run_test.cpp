@@ -8,7 +8,7 @@
 #include "cli/bench_fixture.hpp"
 #include "report/page.hpp"
 
-namespace nalm {
+namespace nalm::one_run_test {
 namespace {
 
 using nlohmann::json;
@@ -100,4 +100,4 @@ TEST_F(BenchCli, EveryCommandHasAnExample) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::one_run_test

@@ -3,7 +3,7 @@
 
 #include "cli/program.hpp"
 
-namespace nalm {
+namespace nalm::output_test {
 namespace {
 
 class Output : public ProgramTest {
@@ -141,4 +141,4 @@ TEST_F(Output, AFormulaThatIsNotTheLayersIsRefused) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::output_test

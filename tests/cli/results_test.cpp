@@ -12,7 +12,7 @@
 #include "report/page.hpp"
 #include "tasks/single_module/problem.hpp"
 
-namespace nalm {
+namespace nalm::results_test {
 namespace {
 
 using nlohmann::json;
@@ -199,4 +199,4 @@ TEST_F(BenchCli, ReportsFits) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::results_test

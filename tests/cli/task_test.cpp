@@ -11,7 +11,7 @@
 #include "experiment/store.hpp"
 #include "report/page.hpp"
 
-namespace nalm {
+namespace nalm::task_test {
 namespace {
 
 using nlohmann::json;
@@ -195,4 +195,4 @@ TEST_F(TaskCli, ListsTasks) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::task_test

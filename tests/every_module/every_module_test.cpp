@@ -14,7 +14,7 @@
 #include "nalm/check.hpp"
 #include "train/network.hpp"
 
-namespace nalm {
+namespace nalm::every_module_test {
 namespace {
 
 using test::ShapeCase;
@@ -331,4 +331,4 @@ TEST(Registry, EveryHeaderHasALineAndATest) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::every_module_test

@@ -3,7 +3,7 @@
 #include "nalm/model.hpp"
 #include "nalm/train.hpp"
 
-namespace nalm {
+namespace nalm::skeleton_test {
 namespace {
 
 TEST(Skeleton, AddsAnOffsetToAWeightedSum) {
@@ -39,4 +39,4 @@ TEST(Skeleton, LearnsASum) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::skeleton_test

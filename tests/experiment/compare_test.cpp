@@ -10,7 +10,7 @@
 #include "experiment/by_hand.hpp"
 #include "report/comparison.hpp"
 
-namespace nalm {
+namespace nalm::compare_test {
 namespace {
 
 using Verdict = ComparedFigure::Verdict;
@@ -621,4 +621,4 @@ TEST(CompareStores, ChangedSettingsAreMentionedNotRefused) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::compare_test

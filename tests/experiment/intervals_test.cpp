@@ -8,7 +8,7 @@
 
 #include "base/random.hpp"
 
-namespace nalm {
+namespace nalm::intervals_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -325,4 +325,4 @@ TEST(Coverage, SparsityWithZeros) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::intervals_test

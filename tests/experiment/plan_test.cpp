@@ -13,7 +13,7 @@
 #include "train/recipe_fields.hpp"
 #include "words.hpp"
 
-namespace nalm {
+namespace nalm::plan_test {
 namespace {
 
 using test::plan_of;
@@ -322,4 +322,4 @@ TEST(CommandOf, MakesTheSameAgain) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::plan_test

@@ -10,7 +10,7 @@
 
 #include "experiment/store_fixture.hpp"
 
-namespace nalm {
+namespace nalm::received_store_test {
 namespace {
 
 using test::runs_in;
@@ -157,4 +157,4 @@ TEST_F(StoreTest, ABrokenPageIsNoticedBeforeWorkGoesOn) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::received_store_test

@@ -13,7 +13,7 @@
 
 #include "experiment/store_fixture.hpp"
 
-namespace nalm {
+namespace nalm::store_disk_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -127,4 +127,4 @@ TEST_F(StoreTest, KeepsWhatIsStoredWhenTheDiskIsFull) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::store_disk_test

@@ -17,7 +17,7 @@
 
 #include "experiment/store_fixture.hpp"
 
-namespace nalm {
+namespace nalm::store_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -350,4 +350,4 @@ TEST_F(StoreTest, DamagedEntriesAreNamed) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::store_test

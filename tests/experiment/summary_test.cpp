@@ -14,7 +14,7 @@
 #include "tasks/single_module/thresholds.hpp"
 #include "words.hpp"
 
-namespace nalm {
+namespace nalm::summary_test {
 namespace {
 
 using Errors = std::vector<float>;
@@ -681,4 +681,4 @@ TEST(JudgeStore, JudgesEveryRun) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::summary_test

@@ -13,7 +13,7 @@
 #include "experiment/store.hpp"
 #include "words.hpp"
 
-namespace nalm {
+namespace nalm::train_networks_test {
 namespace {
 
 // Every number of a run, as bits.
@@ -161,4 +161,4 @@ TEST_F(TrainNetworks, KeepsTheParametersOfTheJudgedRow) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::train_networks_test

@@ -9,7 +9,7 @@
 #include "fit/cases.hpp"
 #include "sanitized.hpp"
 
-namespace nalm::fitting {
+namespace nalm::fitting::compare_test {
 namespace {
 
 constexpr double below = 5.3719, above = 105.137;
@@ -62,4 +62,4 @@ TEST(Compare, ConstantsKnowTheirPlaces) {
 }
 
 }  // namespace
-}  // namespace nalm::fitting
+}  // namespace nalm::fitting::compare_test

@@ -12,7 +12,7 @@
 
 #include "fit/cases.hpp"
 
-namespace nalm::fitting {
+namespace nalm::fitting::data_test {
 namespace {
 
 Table product_table(std::size_t rows = 100) {
@@ -214,4 +214,4 @@ TEST(Split, FewRowsAreAllForTraining) {
 }
 
 }  // namespace
-}  // namespace nalm::fitting
+}  // namespace nalm::fitting::data_test

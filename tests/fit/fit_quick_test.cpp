@@ -7,7 +7,7 @@
 #include "fit/cases.hpp"
 #include "nalm/fit.hpp"
 
-namespace nalm {
+namespace nalm::fit_quick_test {
 namespace {
 
 using test::table_of;
@@ -45,4 +45,4 @@ TEST(QuickFit, AStopThatComesAtOnceLeavesNothingBroken) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::fit_quick_test

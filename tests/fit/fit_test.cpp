@@ -15,7 +15,7 @@
 #include "fit/cases.hpp"
 #include "sanitized.hpp"
 
-namespace nalm {
+namespace nalm::fit_test {
 namespace {
 
 using test::table_of;
@@ -450,4 +450,4 @@ TEST(FitFile, SaysWhatAReportNeeds) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::fit_test

@@ -15,7 +15,7 @@
 #include "fit/tape.hpp"
 #include "sanitized.hpp"
 
-namespace nalm::fitting {
+namespace nalm::fitting::form_test {
 namespace {
 
 using test::product;
@@ -297,4 +297,4 @@ TEST(Form, SizeCountsOperationsVariablesAndNumbers) {
 }
 
 }  // namespace
-}  // namespace nalm::fitting
+}  // namespace nalm::fitting::form_test

@@ -13,7 +13,7 @@
 #include "nalm/model.hpp"
 #include "sanitized.hpp"
 
-namespace nalm::fitting {
+namespace nalm::fitting::formula_is_model_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -187,4 +187,4 @@ TEST(FormulaIsModel, WithTheNumbersOfPhysics) {
 }
 
 }  // namespace
-}  // namespace nalm::fitting
+}  // namespace nalm::fitting::formula_is_model_test

@@ -10,7 +10,7 @@
 #include "fit/cases.hpp"
 #include "fit/form_algebra.hpp"
 
-namespace nalm::fitting {
+namespace nalm::fitting::polynomials_test {
 namespace {
 
 struct Case {
@@ -96,4 +96,4 @@ TEST(Quadratic, IsNotForNoiseNorForMoreColumnsThanRowsCanTellApart) {
 }
 
 }  // namespace
-}  // namespace nalm::fitting
+}  // namespace nalm::fitting::polynomials_test

@@ -16,7 +16,7 @@
 #include "fit/snap.hpp"
 #include "sanitized.hpp"
 
-namespace nalm::fitting {
+namespace nalm::fitting::refine_test {
 namespace {
 
 using test::product;
@@ -247,4 +247,4 @@ TEST(DescriptionLength, DoesNotTellErrorsOfRoundingApart) {
 }
 
 }  // namespace
-}  // namespace nalm::fitting
+}  // namespace nalm::fitting::refine_test

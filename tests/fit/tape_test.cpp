@@ -9,7 +9,7 @@
 
 #include "base/random.hpp"
 
-namespace nalm::fitting {
+namespace nalm::fitting::tape_test {
 namespace {
 
 const std::vector<std::string> columns{"a", "b"};
@@ -80,4 +80,4 @@ TEST(Tape, WithoutNumbersToFitTheDerivativesAreZero) {
 }
 
 }  // namespace
-}  // namespace nalm::fitting
+}  // namespace nalm::fitting::tape_test

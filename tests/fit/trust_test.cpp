@@ -12,7 +12,7 @@
 #include "fit/form_layers.hpp"
 #include "sanitized.hpp"
 
-namespace nalm::fitting {
+namespace nalm::fitting::trust_test {
 namespace {
 
 using Remarks = std::vector<std::string>;
@@ -159,4 +159,4 @@ TEST(Pattern, IsNotSeenInNoise) {
 }
 
 }  // namespace
-}  // namespace nalm::fitting
+}  // namespace nalm::fitting::trust_test

@@ -22,7 +22,7 @@
 #include "nalm/expression.hpp"
 #include "nalm/formula_export.hpp"
 
-namespace nalm {
+namespace nalm::export_elsewhere_test {
 namespace {
 
 using Kind = Expression::Kind;
@@ -347,4 +347,4 @@ TEST_F(Elsewhere, ASpreadsheetComputesTheSame) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::export_elsewhere_test

@@ -11,7 +11,7 @@
 #include "nalm/formula_export.hpp"
 #include "sanitized.hpp"
 
-namespace nalm {
+namespace nalm::export_test {
 namespace {
 
 const std::vector<std::string> kColumns = {"a", "b", "c", "x", "speed (km/h)", "lambda", "m1", "m_2", "r1", "r2"};
@@ -393,4 +393,4 @@ TEST(ExportAll, LongChainsDoNotOverflowTheStack) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::export_test

@@ -12,7 +12,7 @@
 #include "nalm/detail/portable.hpp"
 #include "sanitized.hpp"
 
-namespace nalm {
+namespace nalm::expression_test {
 namespace {
 
 using Kind = Expression::Kind;
@@ -331,4 +331,4 @@ TEST(LongChains, SharedPartsSurviveTheirOwner) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::expression_test

@@ -11,7 +11,7 @@
 
 #include "nalm/expression.hpp"
 
-namespace nalm {
+namespace nalm::parse_test {
 namespace {
 
 using Kind = Expression::Kind;
@@ -247,4 +247,4 @@ TEST(Hostile, DeepNestingWithoutAnEndIsRefused) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::parse_test

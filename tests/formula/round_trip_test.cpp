@@ -15,7 +15,7 @@
 #include "nalm/expression.hpp"
 #include "sanitized.hpp"
 
-namespace nalm {
+namespace nalm::round_trip_test {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -312,4 +312,4 @@ TEST(RoundTrip, RandomNumbersKeepEveryBit) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::round_trip_test

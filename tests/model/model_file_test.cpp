@@ -19,7 +19,7 @@
 
 #include "nalm/model.hpp"
 
-namespace nalm {
+namespace nalm::model_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -366,4 +366,4 @@ TEST_F(SavedModel, FullDiskLeavesTheOldModel) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::model_file_test

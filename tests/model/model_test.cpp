@@ -5,7 +5,7 @@
 
 #include "nalm/nalm.hpp"
 
-namespace nalm {
+namespace nalm::model_test {
 namespace {
 
 Model nau(std::vector<double> W) {
@@ -122,4 +122,4 @@ TEST(Rounded, RefusesWeightsThatAreNotDiscrete) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::model_test

@@ -7,7 +7,7 @@
 
 #include "nalm/model.hpp"
 
-namespace nalm {
+namespace nalm::stack_test {
 namespace {
 
 Stack stack_of(const std::string& text, int inputs) {
@@ -137,4 +137,4 @@ TEST(Stack, ModelsWithoutColumnNamesCountTheirInputs) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::stack_test

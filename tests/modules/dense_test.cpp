@@ -10,7 +10,7 @@
 
 #include "nalm/model.hpp"
 
-namespace nalm {
+namespace nalm::dense_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -140,4 +140,4 @@ TEST(Dense, StartsAndTrainsAsTheLinearLayer) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::dense_test

@@ -6,7 +6,7 @@
 
 #include "nalm/model.hpp"
 
-namespace nalm {
+namespace nalm::g_nalu_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -89,4 +89,4 @@ TEST(GNalu, UnusualInputsAreAsForNalu) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::g_nalu_test

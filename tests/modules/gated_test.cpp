@@ -8,7 +8,7 @@
 
 #include "nalm/model.hpp"
 
-namespace nalm {
+namespace nalm::gated_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -121,4 +121,4 @@ TEST(Gated, IsMadeOfNauAndNmu) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::gated_test

@@ -7,7 +7,7 @@
 
 #include "nalm/model.hpp"
 
-namespace nalm {
+namespace nalm::inalu_shared_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -105,4 +105,4 @@ TEST(INaluShared, StartsAndTrainsAsTheINalu) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::inalu_shared_test

@@ -8,7 +8,7 @@
 
 #include "nalm/model.hpp"
 
-namespace nalm {
+namespace nalm::inalu_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -148,4 +148,4 @@ TEST(INalu, UnusualInputsAreAsDescribed) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::inalu_test

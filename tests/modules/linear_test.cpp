@@ -9,7 +9,7 @@
 #include "nalm/model.hpp"
 #include "nalm/modules/linear.hpp"
 
-namespace nalm {
+namespace nalm::linear_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -122,4 +122,4 @@ TEST(Linear, RecipeIsTheOrdinaryOne) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::linear_test

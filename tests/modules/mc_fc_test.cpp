@@ -9,7 +9,7 @@
 
 #include "nalm/model.hpp"
 
-namespace nalm {
+namespace nalm::mc_fc_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -254,4 +254,4 @@ TEST(McFc, SharesAndGatesStartOrthogonalAndOnlyTheSignGateIsClamped) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::mc_fc_test

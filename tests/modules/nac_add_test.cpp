@@ -8,7 +8,7 @@
 
 #include "nalm/model.hpp"
 
-namespace nalm {
+namespace nalm::nac_add_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -103,4 +103,4 @@ TEST(NacAdd, UnusualInputsGoThroughTheSum) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::nac_add_test

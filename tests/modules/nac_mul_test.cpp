@@ -8,7 +8,7 @@
 
 #include "nalm/model.hpp"
 
-namespace nalm {
+namespace nalm::nac_mul_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -108,4 +108,4 @@ TEST(NacMul, ProductsBeyondTheLargestFloatAreInfinite) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::nac_mul_test

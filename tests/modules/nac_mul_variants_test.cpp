@@ -8,7 +8,7 @@
 
 #include "nalm/model.hpp"
 
-namespace nalm {
+namespace nalm::nac_mul_variants_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -123,4 +123,4 @@ TEST(NacMulVariants, OneTrainsAsTheNacMulAndOneAsTheNmu) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::nac_mul_variants_test

@@ -10,7 +10,7 @@
 
 #include "nalm/model.hpp"
 
-namespace nalm {
+namespace nalm::naive_npu_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -158,4 +158,4 @@ TEST(NaiveNpu, RealPowersStartAtRandomAndImaginaryOnesAtZeroWithoutBounds) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::naive_npu_test

@@ -8,7 +8,7 @@
 
 #include "nalm/model.hpp"
 
-namespace nalm {
+namespace nalm::nalu_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -95,4 +95,4 @@ TEST(Nalu, UnusualInputsAreAsDescribed) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::nalu_test

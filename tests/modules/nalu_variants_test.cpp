@@ -9,7 +9,7 @@
 
 #include "nalm/model.hpp"
 
-namespace nalm {
+namespace nalm::nalu_variants_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -190,4 +190,4 @@ TEST(NaluVariants, AreTrainedAsTheNalu) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::nalu_variants_test

@@ -8,7 +8,7 @@
 
 #include "nalm/model.hpp"
 
-namespace nalm {
+namespace nalm::nalu_vector_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -98,4 +98,4 @@ TEST(NaluVector, StartsAndTrainsAsTheNalu) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::nalu_vector_test

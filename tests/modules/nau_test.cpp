@@ -8,7 +8,7 @@
 
 #include "nalm/model.hpp"
 
-namespace nalm {
+namespace nalm::nau_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -92,4 +92,4 @@ TEST(Nau, UnusualInputsGoThroughTheSum) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::nau_test

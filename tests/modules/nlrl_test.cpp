@@ -10,7 +10,7 @@
 
 #include "nalm/model.hpp"
 
-namespace nalm {
+namespace nalm::nlrl_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -174,4 +174,4 @@ TEST(Nlrl, UnusualInputsAreAsDescribed) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::nlrl_test

@@ -8,7 +8,7 @@
 
 #include "nalm/model.hpp"
 
-namespace nalm {
+namespace nalm::nmru_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -187,4 +187,4 @@ TEST(Nmru, WeightsStartAroundOneHalfAndStayBetweenZeroAndOne) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::nmru_test

@@ -8,7 +8,7 @@
 
 #include "nalm/model.hpp"
 
-namespace nalm {
+namespace nalm::nmu_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -85,4 +85,4 @@ TEST(Nmu, TinyInputsVanishBesideTheOneThatIsAdded) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::nmu_test

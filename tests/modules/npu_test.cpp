@@ -9,7 +9,7 @@
 
 #include "nalm/model.hpp"
 
-namespace nalm {
+namespace nalm::npu_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -113,4 +113,4 @@ TEST(Npu, InfinityWithAnImaginaryPowerIsNan) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::npu_test

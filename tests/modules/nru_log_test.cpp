@@ -11,7 +11,7 @@
 #include "simd/dispatch.hpp"
 #include "train/network.hpp"
 
-namespace nalm {
+namespace nalm::nru_log_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -161,4 +161,4 @@ TEST(NruLog, WeightsStartAsThoseOfTheNauAndStayWithinOne) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::nru_log_test

@@ -8,7 +8,7 @@
 
 #include "nalm/model.hpp"
 
-namespace nalm {
+namespace nalm::nru_power_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -157,4 +157,4 @@ TEST(NruPower, WeightsStartAsThoseOfTheNauAndHaveNoBounds) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::nru_power_test

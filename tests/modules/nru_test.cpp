@@ -8,7 +8,7 @@
 
 #include "nalm/model.hpp"
 
-namespace nalm {
+namespace nalm::nru_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -174,4 +174,4 @@ TEST(Nru, WeightsStartAsThoseOfTheNauAndStayWithinOne) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::nru_test

@@ -8,7 +8,7 @@
 
 #include "nalm/model.hpp"
 
-namespace nalm {
+namespace nalm::nsr_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -170,4 +170,4 @@ TEST(Nsr, OneInputIsAlwaysEqualToItself) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::nsr_test

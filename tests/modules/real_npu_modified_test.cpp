@@ -8,7 +8,7 @@
 
 #include "nalm/model.hpp"
 
-namespace nalm {
+namespace nalm::real_npu_modified_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -141,4 +141,4 @@ TEST(RealNpuModified, BothParametersAreClampedUnlikeThoseOfTheRealNpu) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::real_npu_modified_test

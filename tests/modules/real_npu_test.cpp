@@ -8,7 +8,7 @@
 
 #include "nalm/model.hpp"
 
-namespace nalm {
+namespace nalm::real_npu_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -119,4 +119,4 @@ TEST(RealNpu, CosineStaysBoundedForHugePowers) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::real_npu_test

@@ -12,7 +12,7 @@
 #include "simd/dispatch.hpp"
 #include "train/network.hpp"
 
-namespace nalm {
+namespace nalm::snmru_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -158,4 +158,4 @@ TEST(Snmru, WeightsStartAroundOneHalfAndStayBetweenZeroAndOne) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::snmru_test

@@ -12,7 +12,7 @@
 #include "simd/dispatch.hpp"
 #include "train/network.hpp"
 
-namespace nalm {
+namespace nalm::snmu_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -165,4 +165,4 @@ TEST(Snmu, WeightsStartAroundOneHalfAndStayBetweenZeroAndOne) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::snmu_test

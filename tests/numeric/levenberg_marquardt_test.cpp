@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace nalm::numeric {
+namespace nalm::numeric::levenberg_marquardt_test {
 namespace {
 
 // From residuals and their derivatives.
@@ -92,4 +92,4 @@ TEST(LevenbergMarquardt, SaysSoWhereThereAreNoSlopes) {
 }
 
 }  // namespace
-}  // namespace nalm::numeric
+}  // namespace nalm::numeric::levenberg_marquardt_test

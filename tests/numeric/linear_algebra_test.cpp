@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace nalm::numeric {
+namespace nalm::numeric::linear_algebra_test {
 namespace {
 
 Matrix columns(const std::vector<Vector>& list) {
@@ -53,4 +53,4 @@ TEST(LinearAlgebra, TheSmallestRatioIsAnEigenvalue) {
 }
 
 }  // namespace
-}  // namespace nalm::numeric
+}  // namespace nalm::numeric::linear_algebra_test

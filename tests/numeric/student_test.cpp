@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace nalm::numeric {
+namespace nalm::numeric::student_test {
 namespace {
 
 // NIST/SEMATECH e-Handbook of Statistical Methods, table 1.3.6.7.2, upper critical values.
@@ -29,4 +29,4 @@ TEST(Student, BecomesTheNormalDistribution) {
 }
 
 }  // namespace
-}  // namespace nalm::numeric
+}  // namespace nalm::numeric::student_test

@@ -12,7 +12,7 @@
 #include "report/page.hpp"
 #include "words.hpp"
 
-namespace nalm {
+namespace nalm::fit_report_test {
 namespace {
 
 using nlohmann::json;
@@ -210,4 +210,4 @@ TEST(FitReport, OtherFilesGetOneSentence) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::fit_report_test

@@ -6,7 +6,7 @@
 
 #include "page_data.hpp"
 
-namespace nalm {
+namespace nalm::page_test {
 namespace {
 
 using nlohmann::json;
@@ -30,4 +30,4 @@ TEST(Page, LetsNothingIn) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::page_test

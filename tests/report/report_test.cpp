@@ -19,7 +19,7 @@
 #include "report/figures.hpp"
 #include "report/page.hpp"
 
-namespace nalm {
+namespace nalm::report_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -557,4 +557,4 @@ TEST(Figures, AnUnknownNameListsTheKnownOnes) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::report_test

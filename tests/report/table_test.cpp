@@ -20,7 +20,7 @@
 
 #include "experiment/by_hand.hpp"
 
-namespace nalm {
+namespace nalm::table_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -657,4 +657,4 @@ TEST_F(SeriesFile, AFileThatCannotBeWrittenIsNamed) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::table_test

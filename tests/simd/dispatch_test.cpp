@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace nalm::simd {
+namespace nalm::simd::dispatch_test {
 namespace {
 
 // NALM_SIMD set, or unset, until the end of a test.
@@ -128,4 +128,4 @@ TEST(ActiveTarget, IsSupportedAndStaysTheSame) {
 }
 
 }  // namespace
-}  // namespace nalm::simd
+}  // namespace nalm::simd::dispatch_test

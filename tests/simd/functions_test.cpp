@@ -20,7 +20,7 @@
 #include "simd/dispatch.hpp"
 #include "simd/function_kernels.hpp"
 
-namespace nalm::simd {
+namespace nalm::simd::functions_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -325,4 +325,4 @@ TYPED_TEST(SpecialValues, EveryTargetGivesTheSameBits) {
 }
 
 }  // namespace
-}  // namespace nalm::simd
+}  // namespace nalm::simd::functions_test

@@ -12,7 +12,7 @@
 #include <random>
 #include <string_view>
 
-namespace nalm {
+namespace nalm::portable_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -133,4 +133,4 @@ TEST(Portable, BitsAreTheSameOnEveryMachine) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::portable_test

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace nalm {
+namespace nalm::arithmetic_dataset_test {
 namespace {
 
 using enum SubsetOperation;
@@ -125,4 +125,4 @@ TEST(SubsetSource, GivesEveryLaneItsOwnTarget) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::arithmetic_dataset_test

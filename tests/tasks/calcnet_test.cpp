@@ -5,13 +5,13 @@
 
 #include "tasks/calculator.hpp"
 
-namespace nalm {
+namespace nalm::calcnet_test {
 namespace {
 
 Calculator standard_calculator(bool raw = false) {
   Calculator calculator(0, raw);
   for (const CalcOperator op : all_calc_operators)
-    if (op != CalcOperator::Square) calculator.set(op, *single_module(op, standard_module(op)));
+    if (op != CalcOperator::Square) calculator.set(op, *module_training(op, standard_module(op)));
   return calculator;
 }
 
@@ -96,7 +96,7 @@ TEST(Calculator, ShowsItsSteps) {
 
 TEST(Calculator, PutsSignsBackWhereModulesSeeMagnitudes) {
   Calculator calculator = standard_calculator();
-  OperatorTraining training = *single_module(CalcOperator::Multiply, "NAC*");
+  OperatorTraining training = *module_training(CalcOperator::Multiply, "NAC*");
   EXPECT_TRUE(training.magnitudes);
   training.settings.recipe.training.iterations = 10000;
   training.settings.recipe.training.optimiser.set_learning_rate(1e-2);
@@ -156,7 +156,7 @@ TEST(Calculator, TakesAsMuchAsItSays) {
 
 TEST(Calculator, RefusesModulesThatCannotLearnAnOperator) {
   const auto sentence = [](CalcOperator op, std::string_view module) {
-    const Result<OperatorTraining> training = single_module(op, module);
+    const Result<OperatorTraining> training = module_training(op, module);
     return training ? std::string() : training.error().message;
   };
   EXPECT_NE(sentence(CalcOperator::Divide, "NMU").find("NMU cannot learn /"), std::string::npos);
@@ -165,7 +165,7 @@ TEST(Calculator, RefusesModulesThatCannotLearnAnOperator) {
 }
 
 TEST(Calculator, LearnsNothingWithoutALearningRate) {
-  OperatorTraining training = *single_module(CalcOperator::Add, "NAU");
+  OperatorTraining training = *module_training(CalcOperator::Add, "NAU");
   training.settings.recipe.training.optimiser.set_learning_rate(0);
   training.settings.recipe.training.iterations = 1000;
   const Result<LearntOperator> learnt = learn_operator(CalcOperator::Add, training, 0);
@@ -175,4 +175,4 @@ TEST(Calculator, LearnsNothingWithoutALearningRate) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::calcnet_test

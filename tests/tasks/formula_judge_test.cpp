@@ -11,7 +11,7 @@
 
 #include "sanitized.hpp"
 
-namespace nalm {
+namespace nalm::formula_judge_test {
 namespace {
 
 FormulaCase truth_of(const std::string& formula, const std::string& ranges, const std::string& distractors = "") {
@@ -182,4 +182,4 @@ TEST(FormulaJudge, EveryFormulaOfTheSetIsItself) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::formula_judge_test

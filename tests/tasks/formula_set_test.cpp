@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace nalm {
+namespace nalm::formula_set_test {
 namespace {
 
 const std::vector<FormulaCase>& all() {
@@ -176,4 +176,4 @@ TEST(FormulaSet, AFormulaThatIsNeverDefinedIsAnErrorAndNoEndlessLoop) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::formula_set_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace nalm {
+namespace nalm::npu_gate_toy_test {
 namespace {
 
 TEST(NpuGateToy, HasTheGradientsAndLossesOfTheTable) {
@@ -43,4 +43,4 @@ TEST(NpuGateToy, ShutGateHidesTheSecondPower) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::npu_gate_toy_test

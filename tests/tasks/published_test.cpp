@@ -11,7 +11,7 @@
 #include "experiment/plan.hpp"
 #include "words.hpp"
 
-namespace nalm {
+namespace nalm::published_test {
 namespace {
 
 const double none = std::nan("");
@@ -180,4 +180,4 @@ TEST(PublishedTasks, SpotValuesAreThoseOfTheFile) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::published_test

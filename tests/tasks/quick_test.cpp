@@ -11,7 +11,7 @@
 #include "experiment/summary.hpp"
 #include "words.hpp"
 
-namespace nalm {
+namespace nalm::quick_test {
 namespace {
 
 Plan plan_of(const Task& task, const TaskPreset& preset) {
@@ -147,4 +147,4 @@ std::string test_name(const testing::TestParamInfo<const Task*>& info) {
 INSTANTIATE_TEST_SUITE_P(Tasks, Quick, testing::ValuesIn(all_tasks().begin(), all_tasks().end()), test_name);
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::quick_test

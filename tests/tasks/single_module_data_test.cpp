@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace nalm {
+namespace nalm::single_module_data_test {
 namespace {
 
 const TaskRange& range(int k) { return paper_ranges()[static_cast<std::size_t>(k)]; }
@@ -131,4 +131,4 @@ TEST(SingleModuleData, OperandsOfMoreInputsAreNeighbours) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::single_module_data_test

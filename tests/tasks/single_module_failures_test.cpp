@@ -13,7 +13,7 @@
 #include "experiment/summary.hpp"
 #include "tasks/single_module_plan.hpp"
 
-namespace nalm {
+namespace nalm::single_module_failures_test {
 namespace {
 
 using Kind = FailureKind;
@@ -425,4 +425,4 @@ TEST(Basins, NeedARegulariserThatIsSwitchedOn) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::single_module_failures_test

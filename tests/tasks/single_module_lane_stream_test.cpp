@@ -7,7 +7,7 @@
 
 #include "base/random.hpp"
 
-namespace nalm {
+namespace nalm::single_module_lane_stream_test {
 namespace {
 
 // Every lane with its own seed and range, on every target, across many refills of the generator.
@@ -101,4 +101,4 @@ TEST(LaneStream, LeavesOutTargetsThatNobodyWants) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::single_module_lane_stream_test

@@ -12,7 +12,7 @@
 #include "tasks/single_module_plan.hpp"
 #include "words.hpp"
 
-namespace nalm {
+namespace nalm::single_module_ranges_test {
 namespace {
 
 bool same_bits(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
@@ -205,4 +205,4 @@ TEST(Cells, AreInTheOrderOfOperationsModulesAndRanges) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::single_module_ranges_test

@@ -8,7 +8,7 @@
 #include "tasks/single_module_plan.hpp"
 #include "train/recipe_fields.hpp"
 
-namespace nalm {
+namespace nalm::single_module_recipes_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -179,4 +179,4 @@ TEST(RecipeOfACell, TakesTheChangesOfThePlan) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::single_module_recipes_test

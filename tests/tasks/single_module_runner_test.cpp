@@ -25,7 +25,7 @@
 #include "train/bundle.hpp"
 #include "words.hpp"
 
-namespace nalm {
+namespace nalm::single_module_runner_test {
 namespace {
 
 std::string name_of_run(const Cell& cell, std::uint32_t seed) {
@@ -539,4 +539,4 @@ TEST(Runner, AWrongSimdTargetIsAnError) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::single_module_runner_test

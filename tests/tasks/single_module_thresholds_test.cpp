@@ -10,7 +10,7 @@
 
 #include "base/random.hpp"
 
-namespace nalm {
+namespace nalm::single_module_thresholds_test {
 namespace {
 
 constexpr Operation add = Operation::Add, sub = Operation::Subtract, mul = Operation::Multiply, div = Operation::Divide;
@@ -223,4 +223,4 @@ TEST(Thresholds, WhatIsNoRangeIsRefused) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::single_module_thresholds_test

@@ -6,7 +6,7 @@
 
 #include "train/network.hpp"
 
-namespace nalm {
+namespace nalm::sir_discovery_test {
 namespace {
 
 // tests/tasks/reference_values.py prints these states.
@@ -48,4 +48,4 @@ TEST(SirDiscovery, TheTrueNetworkFollowsTheCurves) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::sir_discovery_test

@@ -20,7 +20,7 @@
 #include "nalm/train.hpp"
 #include "train/start_values.hpp"
 
-namespace nalm {
+namespace nalm::bundle_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -665,4 +665,4 @@ TEST(Learning, AddsUpOverBatches) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::bundle_test

@@ -8,7 +8,7 @@
 #include "base/random.hpp"
 #include "nalm/train.hpp"
 
-namespace nalm {
+namespace nalm::checkpoint_test {
 namespace {
 
 constexpr int runs = 11;  // a bundle that is full and one that is not
@@ -208,4 +208,4 @@ TEST(Checkpoint, NeedsStartValues) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::checkpoint_test

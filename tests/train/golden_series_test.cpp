@@ -19,7 +19,7 @@
 #include "tasks/single_module/data.hpp"
 #include "train/bundle.hpp"
 
-namespace nalm {
+namespace nalm::golden_series_test {
 namespace {
 
 struct Logged {
@@ -197,4 +197,4 @@ std::string test_name(const testing::TestParamInfo<Series>& info) {
 INSTANTIATE_TEST_SUITE_P(SeedZero, GoldenSeries, testing::ValuesIn(reference), test_name);
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::golden_series_test

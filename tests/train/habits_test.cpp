@@ -16,7 +16,7 @@
 #include "train/bundle.hpp"
 #include "train/start_values.hpp"
 
-namespace nalm {
+namespace nalm::habits_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -346,4 +346,4 @@ TEST(StartValues, OfMcFcAreOrthonormal) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::habits_test

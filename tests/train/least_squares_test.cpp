@@ -16,7 +16,7 @@
 #include "sanitized.hpp"
 #include "train/start_values.hpp"
 
-namespace nalm {
+namespace nalm::least_squares_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -300,4 +300,4 @@ TEST(OutputGradients, OfASquareOfNegativeSumsHaveTheRightSign) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::least_squares_test

@@ -6,7 +6,7 @@
 #include "nalm/model.hpp"
 #include "train/bundle.hpp"
 
-namespace nalm {
+namespace nalm::phases_test {
 namespace {
 
 // One iNALU layer with two inputs; its parameters in order, with the gate last.
@@ -129,4 +129,4 @@ TEST(AbsoluteLoss, HasASlopeThatDoesNotGrowWithTheError) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::phases_test

@@ -12,7 +12,7 @@
 #include "nalm/module.hpp"
 #include "words.hpp"
 
-namespace nalm {
+namespace nalm::recipe_fields_test {
 namespace {
 
 bool same_bits(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
@@ -189,4 +189,4 @@ TEST(RecipeAsJson, RefusesDamagedText) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::recipe_fields_test

@@ -20,7 +20,7 @@
 #include "sanitized.hpp"
 #include "train/start_values.hpp"
 
-namespace nalm {
+namespace nalm::same_bits_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -184,4 +184,4 @@ TYPED_TEST(SameRunSameBits, AndAnotherRunGivesOthers) {  // otherwise the tests 
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::same_bits_test

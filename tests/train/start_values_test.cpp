@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace nalm {
+namespace nalm::start_values_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -170,4 +170,4 @@ TEST(StartValues, OfAbsentParametersAreNotDrawn) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::start_values_test

@@ -15,7 +15,7 @@
 #include "nalm/train.hpp"
 #include "train/recipe_fields.hpp"
 
-namespace nalm {
+namespace nalm::trainer_test {
 namespace {
 
 // Depends on run and iteration only, as a batch source must.
@@ -416,4 +416,4 @@ TEST(TrainerTraps, WiringsThatMakeNoSenseAreErrors) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::trainer_test

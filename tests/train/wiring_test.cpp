@@ -7,7 +7,7 @@
 
 #include "train/bundle.hpp"
 
-namespace nalm {
+namespace nalm::wiring_test {
 namespace {
 
 Stack layers_of(std::initializer_list<std::pair<const char*, int>> layers) {
@@ -167,4 +167,4 @@ TEST(Wiring, GradientsOfASolverAreRight) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::wiring_test

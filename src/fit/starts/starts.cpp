@@ -11,7 +11,7 @@ namespace nalm::fitting {
 
 namespace {
 
-using Kind = Rung::Kind;
+using RungKind = Rung::Kind;
 
 constexpr std::size_t rows_of_the_dictionary = 128, entries_of_the_dictionary = 4000;
 
@@ -38,16 +38,16 @@ Starts::Starts(const Data& data, const FitOptions& options)
 }
 
 void Starts::prepare(const Rung& rung) {
-  if (rung.kind == Kind::Factor) factors_.rank_factors(rung.terms, rung.power, options_.threads);
-  if (rung.kind != Kind::Ratio || ratios_ranked_) return;
+  if (rung.kind == RungKind::Factor) factors_.rank_factors(rung.terms, rung.power, options_.threads);
+  if (rung.kind != RungKind::Ratio || ratios_ranked_) return;
   ratios_.rank_denominators(options_.threads);
   ratios_ranked_ = true;
 }
 
 Run Starts::start(const Rung& rung, int restart, const std::vector<std::size_t>& rows, Xoshiro& random) const {
-  if (rung.kind == Kind::Product) return one_product(rows, restart > 0, random);
-  if (rung.kind == Kind::Nested) return nested(rung, random);
-  if (rung.kind == Kind::Factor) return factored(rung, restart > 0, random);
+  if (rung.kind == RungKind::Product) return one_product(rows, restart > 0, random);
+  if (rung.kind == RungKind::Nested) return nested(rung, random);
+  if (rung.kind == RungKind::Factor) return factored(rung, restart > 0, random);
   return picked(rung, restart > 0, random);
 }
 
@@ -94,7 +94,7 @@ Run Starts::one_product(const std::vector<std::size_t>& rows, bool chance, Xoshi
 }
 
 Run Starts::picked(const Rung& rung, bool chance, Xoshiro& random) const {
-  const bool ratio = rung.kind == Kind::Ratio;
+  const bool ratio = rung.kind == RungKind::Ratio;
   const Picked picked =
       ratio ? ratios_.pick(rung.terms, rung.below, chance, random)
             : pick(dictionary_, goals_.at(rung.power), rung.terms, chance, chance && random.unit() < 0.5, random);
@@ -103,7 +103,7 @@ Run Starts::picked(const Rung& rung, bool chance, Xoshiro& random) const {
   for (const std::size_t k : picked.times_target) products.push_back(dictionary_.powers(k));
   if (!ratio) {
     std::vector<double> outer;
-    if (rung.kind == Kind::Power) outer.push_back(1 / rung.power);
+    if (rung.kind == RungKind::Power) outer.push_back(1 / rung.power);
     return products_run(products, {picked.plain_factors}, {picked.constant}, outer, random);
   }
   std::vector<double> above = picked.plain_factors, below(picked.plain.size(), 0.0);

@@ -15,7 +15,6 @@ namespace {
 
 using Kind = Expression::Kind;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double widening = 10;
 constexpr int point_count = 10000;
 constexpr int least_points = 100;

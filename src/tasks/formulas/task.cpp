@@ -127,7 +127,7 @@ Result<RunRecord> fit_again(const FormulaCase& formula, int rows, double noise, 
   return record;
 }
 
-Result<std::vector<Cell>> cells(const Plan& plan, std::vector<std::string>&) {
+Result<std::vector<Cell>> formula_cells(const Plan& plan, std::vector<std::string>&) {
   const Result<Tables> tables = tables_of(plan);
   if (!tables) return tables.error();
   std::vector<Cell> cells;
@@ -205,7 +205,7 @@ extern const Task formulas_task{
     .options = {{"rows", "rows of the tables, such as 200,10000 (both)"},
                 {"noise", "noise as shares of the target's standard deviation (0,0.01,0.1)"},
                 {"part", "tune (the default), unseen or all of the set; who works on the search leaves unseen alone"}},
-    .cells = cells,
+    .cells = formula_cells,
     .model_word = "name",
     .setting_word = "setting",
     .layout = Task::Layout::Runs,

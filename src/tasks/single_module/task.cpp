@@ -90,7 +90,7 @@ Cell cell_of(const Pair& pair, const TaskRange& range, int inputs, std::optional
   return cell;
 }
 
-Result<std::vector<Cell>> cells(const Plan& plan, std::vector<std::string>& left_out) {
+Result<std::vector<Cell>> single_module_cells(const Plan& plan, std::vector<std::string>& left_out) {
   const PresetCells& preset = cells_of_preset(plan.preset);
   const auto or_preset = [](const std::string& given, std::string_view own) {
     return given.empty() ? own : std::string_view(given);
@@ -118,8 +118,7 @@ Result<std::vector<Cell>> cells(const Plan& plan, std::vector<std::string>& left
 
 // ---- published -----------------------------------------------------------------------------------------------------
 
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
-double number(const std::string& cell) { return number_of(cell).value_or(none); }
+double number(const std::string& cell) { return number_of(cell).value_or(no_value); }
 
 // A range of the paper that is tested elsewhere is another task, and so is a mean over other ranges.
 bool is_run_as_published(std::string_view setting, const std::vector<TaskRange>& ranges) {
@@ -158,7 +157,7 @@ std::vector<PublishedFigure> published(const Plan& plan) {
     if (cells.size() < 6 || std::atoi(cells[2].c_str()) != *inputs) return;
     const int per_figure = cells[3] == PublishedFigure::all_settings ? runs * 9 : runs;
     figures.push_back(
-        {cells[0], cells[1], cells[3], "success", {number(cells[4]), none, none}, cells[5], per_figure, true});
+        {cells[0], cells[1], cells[3], "success", {number(cells[4]), no_value, no_value}, cells[5], per_figure, true});
   });
   std::erase_if(figures, [&](const PublishedFigure& figure) { return !is_run_as_published(figure.setting, *ranges); });
   return figures;
@@ -191,7 +190,7 @@ extern const Task single_module_task{
          {"test-range",
           "Test range for training ranges that the paper does not have, such as \"[20,40)\" or \"[-6,-2)+[2,6)\"; one "
           "for all or one for each"}},
-    .cells = cells,
+    .cells = single_module_cells,
     .execute = train_single_modules,
     .published = published,
     .model_word = "module",
