@@ -116,7 +116,9 @@ struct Store::State {
   Status for_each_id(F f) const {
     Result<Statement> list = Statement::prepare(file.db(), "SELECT id, model, operation, setting, seed FROM runs");
     if (!list) return list.error();
+    std::size_t left = cells.size() * info.plan.seeds.size();  // a file can be made so that rows never end
     return file.for_each_row(*list, [&]() -> Status {
+      if (left-- == 0) return file.wrong_content("it has more runs than its plan, which no store of nalm has.");
       const auto at = positions.find({list->text(1), list->text(2), list->text(3)});
       const std::string name = fmt::format("{} | {} | {}", list->text(1), list->text(2), list->text(3));
       return at == positions.end() ? Status(other_version(name)) : f(at->second, list->number(4), list->number(0));

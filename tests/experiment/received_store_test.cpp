@@ -69,6 +69,33 @@ TEST_F(StoreTest, ViewsAndTriggersAreRefused) {
   refused();
 }
 
+// A file can be made so that reading it never ends, without a view: pages that lead to each other again and again. It
+// takes a hundred million instructions of SQLite to notice, a second or two.
+TEST_F(StoreTest, AStatementThatNeverEndsIsGivenUp) {
+  { Store store = created(); }
+  const Result<StoreFile> opened = StoreFile::read(folder_);
+  ASSERT_TRUE(opened.ok()) << complaint(opened);
+  const Result<std::string> answer = opened->value(
+      "WITH RECURSIVE forever (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM forever) SELECT max(n) FROM forever");
+  EXPECT_EQ(complaint(answer), file() + " takes longer to read than any store of its size; nalm did not write it.");
+  // What comes after is read as ever.
+  EXPECT_TRUE(opened->about("plan").ok());
+}
+
+// What an index says may not be what the table has: rows without an end would fill the memory before that is noticed.
+TEST_F(StoreTest, MoreRunsThanThePlanHasAreRefused) {
+  {
+    Store store = created();
+    ASSERT_TRUE(store.add(batch(ids_), 1).ok());
+  }
+  sql("INSERT INTO runs (model, operation, setting, seed, recipe, stack, seconds, note, facts, checksum) SELECT model, "
+      "operation, setting, 12345, recipe, stack, seconds, note, facts, checksum FROM runs WHERE seed = 11");
+  const Result<Store> store = Store::read(folder_);
+  ASSERT_TRUE(store.ok()) << complaint(store);
+  EXPECT_EQ(complaint(store->missing()), file() + ": it has more runs than its plan, which no store of nalm has.");
+  EXPECT_FALSE(runs_in(*store).ok());
+}
+
 class Checksum : public StoreTest {
  protected:
   Checksum() {

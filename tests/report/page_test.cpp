@@ -27,6 +27,7 @@ TEST(Page, LetsNothingIn) {
   ASSERT_TRUE(page.ok());
   for (const char* rule : {"default-src 'none'", "base-uri 'none'", "form-action 'none'"})
     EXPECT_NE(page->find(rule), page->npos) << rule;
+  EXPECT_EQ(page->find("unsafe-eval"), page->npos);
 }
 
 }  // namespace
