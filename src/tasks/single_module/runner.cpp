@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <mutex>
 #include <set>
 #include <utility>
 
@@ -117,14 +118,13 @@ class Prepared {
   std::vector<Entry> entries_;
 };
 
-// Ten thousand rows in lane layout. The stream's seed is the same for all runs.
+// Ten thousand rows in lane layout, from a stream whose seed is the same for all runs.
 class EvaluationSet {
  public:
-  EvaluationSet(std::uint32_t stream_seed, const std::vector<Place>& places, bool test, int inputs,
-                const std::vector<Operation>& operations, std::span<Bundle<float>* const> bundles)
-      : rows_(rows_of(places, test, inputs)) {
-    lanes_ = places.size();
-    inputs_ = static_cast<std::size_t>(inputs);
+  EvaluationSet(const std::vector<Place>& places, bool test, int inputs, const std::vector<Operation>& operations,
+                std::span<Bundle<float>* const> bundles)
+      : lanes_(places.size()), inputs_(static_cast<std::size_t>(inputs)) {
+    const std::vector<std::string> rows = rows_of(places, test, inputs);
     x_.resize(evaluation_rows * inputs_ * lanes_);
     for (const Operation operation : operations) {
       t(operation).resize(evaluation_rows * lanes_);
@@ -132,11 +132,11 @@ class EvaluationSet {
       std::string drawn;
       Samples samples;
       for (std::size_t l = 0; l < lanes_; ++l) {
-        if (rows_[l] != drawn) {
-          NumpyStream stream(stream_seed);
+        if (rows[l] != drawn) {
+          NumpyStream stream(test ? test_seed : validation_seed);
           samples = draw(stream, test ? places[l].range.test : places[l].range.train, operation, inputs,
                          OperandPlace(places[l].seed, inputs).first_operand, evaluation_rows);
-          drawn = rows_[l];
+          drawn = rows[l];
         }
         if (operation == operations.front())
           for (std::size_t k = 0; k < samples.x.size(); ++k) x_[k * lanes_ + l] = samples.x[k];
@@ -155,7 +155,6 @@ class EvaluationSet {
                       std::to_string(OperandPlace(place.seed, inputs).first_operand));
     return names;
   }
-  const std::vector<std::string>& rows() const { return rows_; }
 
   const float* inputs(int row) const { return x_.data() + first_value(row); }
   const float* prepared(const Network<float>& network, int row) const {
@@ -169,11 +168,33 @@ class EvaluationSet {
   AlignedVector<float>& t(Operation operation) { return t_[static_cast<std::size_t>(operation)]; }
   std::size_t first_value(int row) const { return static_cast<std::size_t>(row) * inputs_ * lanes_; }
 
-  std::vector<std::string> rows_;
-  std::size_t lanes_ = 0, inputs_ = 0;
+  std::size_t lanes_, inputs_;
   AlignedVector<float> x_;
   std::array<AlignedVector<float>, all_operations.size()> t_;
   Prepared prepared_;
+};
+
+// The evaluation sets that are in use, of all threads: those of the same rows are drawn once.
+class EvaluationSets {
+ public:
+  using Shared = std::shared_ptr<const EvaluationSet>;
+  Shared get(bool test, const std::vector<Place>& places, int inputs, const std::vector<Operation>& operations,
+             std::span<Bundle<float>* const> bundles) {
+    std::set<std::string_view> prepared;
+    for (Bundle<float>* bundle : bundles) prepared.insert(bundle->network().spec(0).module->prepared);
+    const std::lock_guard lock(mutex_);
+    std::erase_if(sets_, [](const auto& entry) { return entry.second.expired(); });
+    std::weak_ptr<const EvaluationSet>& known =
+        sets_[{test, operations, std::move(prepared), EvaluationSet::rows_of(places, test, inputs)}];
+    Shared set = known.lock();
+    if (!set) known = set = std::make_shared<EvaluationSet>(places, test, inputs, operations, bundles);
+    return set;
+  }
+
+ private:
+  using Key = std::tuple<bool, std::vector<Operation>, std::set<std::string_view>, std::vector<std::string>>;
+  std::mutex mutex_;
+  std::map<Key, std::weak_ptr<const EvaluationSet>> sets_;
 };
 
 // One pair in training, in one bundle.
@@ -201,13 +222,15 @@ double since(Clock::time_point start) { return std::chrono::duration<double>(Clo
 // Trains one piece of work from start to end.
 class WorkRun {
  public:
-  WorkRun(const Cells& cells, const Work& work, const simd::Target& target, const ExecutorSettings& settings)
+  WorkRun(const Cells& cells, const Work& work, const simd::Target& target, const ExecutorSettings& settings,
+          EvaluationSets& sets)
       : cells_(cells),
         inputs_(cells.inputs()),
         log_every_(cells.log_every()),
         lanes_(static_cast<std::size_t>(target.float_lanes)),
         work_(work),
         settings_(settings),
+        sets_(sets),
         streams_(target) {
     for (const Pair& pair : work.pairs) {
       if (std::find(operations_.begin(), operations_.end(), pair.operation) == operations_.end())
@@ -309,21 +332,12 @@ class WorkRun {
     const Clock::time_point start = Clock::now();
     std::vector<LaneStream::Lane> lanes;
     for (const Place& place : places) lanes.push_back({place.seed, place.range.train});
-    places_.push_back({std::move(places), real.size(), LaneStream(target, streams_, lanes, inputs_),
-                       std::move(trainings), nullptr, nullptr});
-    places_.back().validation = evaluation_set(&PlacesInTraining::validation, validation_seed, false);
-    places_.back().test = evaluation_set(&PlacesInTraining::test, test_seed, true);
+    PlacesInTraining& added = places_.emplace_back(PlacesInTraining{std::move(places), real.size(),
+                                                                    LaneStream(target, streams_, lanes, inputs_),
+                                                                    std::move(trainings), nullptr, nullptr});
+    added.validation = sets_.get(false, added.places, inputs_, operations_, bundles_of(added));
+    added.test = sets_.get(true, added.places, inputs_, operations_, bundles_of(added));
     timings_.data += since(start);
-  }
-
-  // Of the places that were added last, shared with earlier ones of the same rows.
-  using SharedSet = std::shared_ptr<const EvaluationSet>;
-  SharedSet evaluation_set(SharedSet PlacesInTraining::*set, std::uint32_t stream_seed, bool test) {
-    PlacesInTraining& last = places_.back();
-    const std::vector<std::string> rows = EvaluationSet::rows_of(last.places, test, inputs_);
-    for (const PlacesInTraining& places : places_)
-      if (places.*set && (places.*set)->rows() == rows) return places.*set;
-    return std::make_shared<EvaluationSet>(stream_seed, last.places, test, inputs_, operations_, bundles_of(last));
   }
 
   // So many iterations on the batches that were read last.
@@ -402,6 +416,7 @@ class WorkRun {
   std::size_t lanes_;
   const Work& work_;
   const ExecutorSettings& settings_;
+  EvaluationSets& sets_;
   SeedStreams streams_;
   std::vector<Operation> operations_;
   std::vector<PlacesInTraining> places_;
@@ -528,9 +543,10 @@ Status train_single_modules(const std::vector<Cell>& cells, const std::vector<Ru
   }
   double total = 0;
   for (const RunId& run : runs) total += static_cast<double>(cells[run.cell].iterations() + 1);
+  EvaluationSets sets;
   Session session(settings, total);
   return session.run(all.size(), threads, [&](std::size_t k) {
-    WorkRun work(lookup, all[k], **target, settings);
+    WorkRun work(lookup, all[k], **target, settings, sets);
     if (work.train([&](double steps) { return session.progressed(steps); })) session.finish(work.finish());
   });
 }
