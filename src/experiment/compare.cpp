@@ -69,14 +69,20 @@ std::optional<ComparedFigure> pooled(const Results& results, const PublishedFigu
   ComparedFigure compared;
   compared.figure = &figure;
   int cells = 0;
+  std::vector<double> values;  // of a measure, over all runs
   for (const CellResult& result : results.results) {
     if (result.cell->model != figure.model || result.cell->operation != figure.operation) continue;
+    if (const auto position = result.cell->position(figure.what))
+      for (const RunResult& run : result.runs) values.push_back(run.values[*position]);
     compared.successes += result.successes;
     compared.runs += result.run_count();
     ++cells;
   }
   if (compared.runs == 0 || !results.info.plan.settings.empty() || cells < 2) return std::nullopt;
   compared.ours = wilson(compared.successes, compared.runs);
+  if (figure.what == "success") return compared;
+  const Spread spread = spread_of(values);
+  compared.ours = {figure.mean ? spread.mean : spread.median, no_value, no_value};
   return compared;
 }
 

@@ -113,8 +113,8 @@ std::string means(const Results& results, const std::string& operation) {
     const bool whole = results.info.plan.settings.empty();
     if (whole && published == cells) theirs = fmt::format("{:.1f}", 100 * published_sum / published);
     for (const PublishedFigure& figure : results.published)
-      if (whole && figure.setting == PublishedFigure::all_settings && figure.model == model &&
-          figure.operation == operation)
+      if (whole && figure.setting == PublishedFigure::all_settings && figure.what == "success" &&
+          figure.model == model && figure.operation == operation)
         theirs = fmt::format("{:.1f}", 100 * figure.value.value);
     columns.add(
         {model, fmt::format("{}/{}", successes, runs), fmt::format("{:.1f}", 100.0 * successes / runs), theirs});

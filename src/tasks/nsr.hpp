@@ -42,32 +42,49 @@ inline double whole_number(Xoshiro& stream, double lo, double hi) {
   return lo + static_cast<double>(stream.below(static_cast<std::uint64_t>(hi - lo) + 1));
 }
 
+// The answer of a stack about node `from`: one output of a register, or the only one of a baseline, which has several
+// layers.
+inline Wiring::Port answer_of(Wiring& wiring, const Stack& stack, int from, int output_of_register) {
+  for (int k = 0; k < static_cast<int>(stack.size()); ++k) from = wiring.layer(stack, k, from);
+  return {from, stack.size() == 1 ? output_of_register : 0};
+}
+
 // A register that goes along a sequence: trained on short ones of small numbers, tested on longer ones of larger
 // numbers.
 struct SequenceTask {
   static constexpr int rows = 400, training_length = 5, training_limit = 10, redundancy = 10;
   static constexpr std::array test_lengths{5, 10, 20, 50};
+  using MakeWiring = Wiring (*)(const Stack& stack, int length);
 
   std::string_view operation, purpose;  // purpose: of the random numbers
   std::span<const int> test_limits;
   int goal_limit;  // of the longest sequences
-  Wiring (*wiring)(const Stack& stack, int length);
+  MakeWiring wiring, recurrent_wiring;
+  int inputs_of_step;  // of the recurrent one
   Rows (*draw)(Xoshiro& stream, int length, int limit, bool for_test);
 
   Cell cell(long iterations) const {
+    return cell("NSR", fmt::format("redundancy {}", redundancy),
+                stack_of(fmt::format("NSR:2(redundancy={})", redundancy), 2), wiring, iterations);
+  }
+
+  // The same recurrence with something else in the place of the register, and an LSTM.
+  std::vector<Cell> baselines(long iterations) const;
+
+  Cell cell(std::string_view model, std::string setting, Stack stack, MakeWiring make, long iterations) const {
     Cell cell;
-    cell.model = "NSR";
+    cell.model = model;
     cell.operation = operation;
-    cell.setting = fmt::format("redundancy {}", redundancy);
-    cell.stack = stack_of(fmt::format("NSR:2(redundancy={})", redundancy), 2);
-    cell.wiring = wiring(cell.stack, training_length);
+    cell.setting = std::move(setting);
+    cell.stack = std::move(stack);
+    cell.wiring = make(cell.stack, training_length);
     cell.recipe = nsr_recipe(cell.stack, iterations, rows);
     cell.precision = Precision::Double;
     for (const int length : test_lengths) {
       for (const int limit : test_limits) {
         cell.measures.push_back(
             {measure(length, limit), Measure::Kind::Mae, static_cast<int>(cell.set_wirings.size())});
-        cell.set_wirings.push_back(wiring(cell.stack, length));
+        cell.set_wirings.push_back(make(cell.stack, length));
       }
     }
     cell.goal = {.measure = measure(test_lengths.back(), goal_limit), .limit = 0.1};
@@ -84,5 +101,10 @@ struct SequenceTask {
 
   static std::string measure(int length, int limit) { return fmt::format("mae of {} up to {}", length, limit); }
 };
+
+// An LSTM over the steps of a sequence, each of which sees so many inputs of the network, and a linear layer at its
+// end. Layers: input gate, forget gate, output gate, candidates, what the output gate sees, the linear one.
+Stack lstm_stack(int inputs_of_step, int hidden);
+Wiring lstm_wiring(const Stack& stack, int inputs, const std::vector<std::vector<int>>& steps);
 
 }  // namespace nalm

@@ -23,8 +23,11 @@ constexpr Relation relations[] = {
 };
 
 constexpr std::array powers{1, 2, 4, 7, 10, 12, 14};
+// Beyond 10^7 a double has too few digits left for differences of 0.01.
+constexpr std::size_t powers_of_fractions = 4;
 
-std::unique_ptr<RunData> data_of(const Relation& relation, std::uint32_t seed) {
+// Numbers are whole and differ by 1, or multiples of delta around a number that is not whole.
+std::unique_ptr<RunData> data_of(const Relation& relation, double delta, std::uint32_t seed) {
   Xoshiro stream = stream_of("nsr comparisons", seed);
   const auto add = [&](Rows& rows, double a, double b) {
     rows.x.insert(rows.x.end(), {a, b});
@@ -34,24 +37,25 @@ std::unique_ptr<RunData> data_of(const Relation& relation, std::uint32_t seed) {
   for (int i = 1; i <= 9; ++i) {
     if (relation.is_equality) {  // as many equal pairs as others
       const double other = whole_number(stream, 1, 8);
-      add(training, i, i);
-      add(training, i, other < i ? other : other + 1);
+      add(training, i * delta, i * delta);
+      add(training, i * delta, (other < i ? other : other + 1) * delta);
     } else {
-      for (int j = 1; j <= 9; ++j) add(training, i, j);
+      for (int j = 1; j <= 9; ++j) add(training, i * delta, j * delta);
     }
   }
   std::vector<Rows> sets(1);  // the first holds all of the others
-  for (const int power : powers) {
+  for (std::size_t k = 0; k < (delta == 1 ? powers.size() : powers_of_fractions); ++k) {
     Rows rows;
-    const double lowest = portable::pow(10.0, power), a = whole_number(stream, lowest, 10 * lowest - 1);
+    const double lowest = portable::pow(10.0, powers[k]);
+    const double a = delta == 1 ? whole_number(stream, lowest, 10 * lowest - 1) : stream.between(lowest, 10 * lowest);
     for (int i = -5; i <= 5; ++i) {
       if (relation.is_equality) {
         if (i == 0) continue;
-        add(rows, a, a + i);
-        add(rows, a + i, a + i);
+        add(rows, a, a + i * delta);
+        add(rows, a + i * delta, a + i * delta);
       } else {
-        add(rows, a, a + i);
-        add(rows, a + i, a);
+        add(rows, a, a + i * delta);
+        add(rows, a + i * delta, a);
       }
     }
     sets.front().x.insert(sets.front().x.end(), rows.x.begin(), rows.x.end());
@@ -62,7 +66,7 @@ std::unique_ptr<RunData> data_of(const Relation& relation, std::uint32_t seed) {
 }
 
 Cell cell_of(const Relation& relation, std::string_view model, std::string_view stack, std::string setting,
-             long iterations) {
+             long iterations, double delta = 1) {
   Cell cell;
   cell.model = model;
   cell.operation = relation.name;
@@ -77,15 +81,25 @@ Cell cell_of(const Relation& relation, std::string_view model, std::string_view 
   cell.precision = Precision::Double;
   cell.log_every = iterations / 50;
   cell.measures = {{"accuracy", Measure::Kind::Within, 0, 0.5}, {"mae", Measure::Kind::Mae, 0}};
-  for (std::size_t k = 0; k < powers.size(); ++k) {
+  for (std::size_t k = 0; k < (delta == 1 ? powers.size() : powers_of_fractions); ++k) {
     const int set = static_cast<int>(k) + 1;
     cell.measures.push_back({fmt::format("accuracy at 1e{}", powers[k]), Measure::Kind::Within, set, 0.5});
     cell.measures.push_back({fmt::format("mae at 1e{}", powers[k]), Measure::Kind::Mae, set});
   }
   cell.goal = {.measure = "accuracy", .limit = 0.9999, .above = true};  // every answer is right, whatever the power
-  cell.data = [&relation](std::uint32_t seed) { return data_of(relation, seed); };
+  cell.data = [&relation, delta](std::uint32_t seed) { return data_of(relation, delta, seed); };
   return cell;
 }
+
+struct Baseline {
+  std::string_view model, setting, stack;
+};
+constexpr Baseline baselines[] = {
+    {"MLP", "20 hidden", "Dense:20(activation=sigmoid),Dense:1(activation=sigmoid)"},
+    {"NAU", "and sigmoid", "NAU:1,Dense:1(activation=sigmoid)"},
+    {"NALU", "and sigmoid", "NALU:1,Dense:1(activation=sigmoid)"},
+    {"NPU", "and sigmoid", "NPU:1,Dense:1(activation=sigmoid)"},
+};
 
 std::vector<Cell> cells(std::string_view preset) {
   constexpr long steps = 50000;
@@ -95,8 +109,19 @@ std::vector<Cell> cells(std::string_view preset) {
       const std::string stack = fmt::format("NSR:2(lambda={},redundancy={})", lambda, redundancy);
       result.push_back(cell_of(relation, "NSR", stack, std::move(setting), iterations));
     };
+    // The register sees differences times lambda, which is why lambda grows as they shrink.
+    const auto add_fractions = [&](double delta, long iterations) {
+      const std::string stack = fmt::format("NSR:2(lambda={},redundancy=10)", 1 / delta);
+      result.push_back(cell_of(relation, "NSR", stack, fmt::format("delta {}", delta), iterations, delta));
+    };
     if (preset == "quick") {
       add_nsr(1, 10, "redundancy 10", 3000);
+      if (relation.name == ">") add_fractions(0.1, 3000);
+    } else if (preset == "float") {
+      for (const double delta : {0.1, 0.01}) add_fractions(delta, steps);
+      result.push_back(cell_of(relation, "NSR", "NSR:2(redundancy=10)", "delta 0.01, lambda 1", steps, 0.01));
+      for (const Baseline& baseline : baselines)
+        result.push_back(cell_of(relation, baseline.model, baseline.stack, "delta 0.1", steps, 0.1));
     } else if (preset == "lambda") {
       if (relation.name != ">" && relation.name != "=") continue;
       for (const double lambda : {1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0})
@@ -104,8 +129,8 @@ std::vector<Cell> cells(std::string_view preset) {
     } else {
       add_nsr(1, 10, "redundancy 10", steps);
       add_nsr(1, 1, "redundancy 1", steps);
-      result.push_back(
-          cell_of(relation, "MLP", "Dense:20(activation=sigmoid),Dense:1(activation=sigmoid)", "20 hidden", steps));
+      for (const Baseline& baseline : baselines)
+        result.push_back(cell_of(relation, baseline.model, baseline.stack, std::string(baseline.setting), steps));
     }
   }
   return result;
@@ -129,14 +154,19 @@ extern const Task nsr_comparisons{
          "same.",
          "The sweep of lambda*delta changes lambda and leaves the difference delta at 1; only the product matters. "
          "Redundancy 10 is an assumption there.",
-         "Baselines: the perceptron only, without the arithmetic units."},
+         "Baselines: a perceptron, and NAU, NALU and NPU with one output and a dense layer with a sigmoid behind it.",
+         "The preset float has numbers that are not whole: multiples of delta in training, and in the test pairs that "
+         "differ by at most 5 delta, at a random real number up to 10^8. lambda is 1/delta, but for one row that keeps "
+         "it at 1. The paper says that there is such a setting, not more."},
     .presets = {{"quick", "redundancy 10, 3,000 steps", 4, "0.5 s"},
-                {"full", "redundancy 10 and 1, and a perceptron", 10, "2 min"},
+                {"full", "redundancy 10 and 1, and four baselines", 10, "4 min"},
+                {"float", "fractions: differences of 0.1 and 0.01, and the baselines", 10, "4 min"},
                 {"lambda", "> and = with lambda*delta from 1e-5 to 10", 10, "30 s"}},
     .checks = {{"NSR", ">", "redundancy 10", "success", true, 1},
                {"NSR", "<", "redundancy 10", "success", true, 1},
                {"NSR", ">=", "redundancy 10", "success", true, 1},
                {"NSR", "<=", "redundancy 10", "success", true, 1},
+               {"NSR", ">", "delta 0.1", "success", true, 1},
                {"NSR", "=", "redundancy 10", "accuracy", true, 0.85},
                {"NSR", "!=", "redundancy 10", "accuracy", true, 0.85}},
     .preset_cells = cells,

@@ -476,6 +476,17 @@ TEST_F(ComparedTask, PublishedMeansAreComparedWithMeans) {
   EXPECT_FALSE(contains(text, "agrees")) << text;
 }
 
+TEST_F(ComparedTask, AFigureOfAllSettingsIsThatOfAllTheirRuns) {
+  results.results.push_back(results.results[0]);  // as if of another setting
+  for (RunResult& run : results.results[1].runs) run.values[1] *= 100;
+  results.published = {{"NAC*", "mul", "all", "test", {3e-5, none, none}, "Somebody 2020"}};
+  const Result<Comparison> comparison = compare_with_published(results);
+  ASSERT_TRUE(comparison.ok()) << complaint(comparison);
+  ASSERT_EQ(comparison->figures.size(), 1u);
+  // Of 1e-5, 2e-5, 5e-4, 1e-3, 2e-3, 4, 0.05 and 400.
+  EXPECT_NEAR(comparison->figures[0].ours.value, (1e-3 + 2e-3) / 2, 1e-12);
+}
+
 TEST_F(ComparedTask, OnlyWhatFollowsTheTaskIsCompared) {
   results.info.plan.learning_rate = 0.0;
   EXPECT_TRUE(contains(complaint(compare_with_published(results)), "--learning-rate"));

@@ -10,7 +10,7 @@
 
 #include "experiment/store_fixture.hpp"
 
-namespace nalm {
+namespace nalm::store_lock_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -72,4 +72,4 @@ TEST_F(StoreTest, ALockThatSomebodyDeletedIsMadeAgain) {
 }
 
 }  // namespace
-}  // namespace nalm
+}  // namespace nalm::store_lock_test

@@ -37,7 +37,7 @@ struct PresetCells {
 // The modules that came after the survey, beside the survey's best.
 constexpr std::string_view later =
     "NAU,NMU,RealNPU,sNMU,sNMU-batch,NRU,NRU-separate,NRU-log,NMRU,NMRU-vanilla,sNMRU,RealNPU-modified,NaiveNPU,MC-FC,"
-    "MulMC-FC,MulMC-FC-iNALU,MulMC-FC-RealNPU,NALU2M,NALUIG,NALU2MIG";
+    "MulMC-FC,MulMC-FC-iNALU,MulMC-FC-RealNPU,NALU2M,NALUIG,NALU2MIG,HillSpace-add,HillSpace-exp,DMU-add,DMU-sub,DMU";
 constexpr std::string_view survey = "NAC+,NAC*,NALU,G-NALU,iNALU,NAU,NMU,NPU,RealNPU";
 constexpr std::string_view four = "add,sub,mul,div";
 
@@ -154,10 +154,17 @@ std::vector<PublishedFigure> published(const Plan& plan) {
     });
   }
   for_each_line(assets::later_modules, [&](const std::vector<std::string>& cells) {
-    if (cells.size() < 6 || std::atoi(cells[2].c_str()) != *inputs) return;
+    if (cells.size() < 7 || std::atoi(cells[2].c_str()) != *inputs) return;
     const int per_figure = cells[3] == PublishedFigure::all_settings ? runs * 9 : runs;
-    figures.push_back(
-        {cells[0], cells[1], cells[3], "success", {number(cells[4]), no_value, no_value}, cells[5], per_figure, true});
+    figures.push_back({cells[0],
+                       cells[1],
+                       cells[3],
+                       "success",
+                       {number(cells[4]), no_value, no_value},
+                       cells[5],
+                       per_figure,
+                       true,
+                       cells[6] != "no"});
   });
   std::erase_if(figures, [&](const PublishedFigure& figure) { return !is_run_as_published(figure.setting, *ranges); });
   return figures;
