@@ -25,8 +25,8 @@ Vector direction_of(const std::deque<Pair>& pairs, const Vector& gradient) {
   }
   // Before there is a pair, a step is at most 1 long.
   const double size = std::sqrt(dot(gradient, gradient));
-  const double scale = pairs.empty() ? 1 / std::max(1.0, size)
-                                     : pairs.back().curvature / dot(pairs.back().change, pairs.back().change);
+  const double scale =
+      pairs.empty() ? 1 / std::max(1.0, size) : pairs.back().curvature / dot(pairs.back().change, pairs.back().change);
   for (double& value : q) value *= scale;
   for (std::size_t k = 0; k < pairs.size(); ++k)
     add(q, factors[k] - dot(pairs[k].change, q) / pairs[k].curvature, pairs[k].step);

@@ -15,7 +15,7 @@ struct ValueAndGradient {
 
 struct QuasiNewtonOptions {
   int steps = 1000;
-  std::size_t memory = 10;                   // pairs of steps and changes of the gradient
+  std::size_t memory = 10;                         // pairs of steps and changes of the gradient
   std::vector<double> lengths{1, 0.3, 0.1, 0.01};  // of a step: all are tried at once, and the best counts
   std::function<bool()> stop{};
 };

@@ -146,7 +146,7 @@ Result<RunRecord> run(const Setting& setting, const OwnRunSettings& own) {
   const int refinements = learning_rate > 0 ? static_cast<int>(setting.refinements) : 0;
   const numeric::Lowest found =
       numeric::minimise_smooth([&](const std::vector<Vector>& points) { return objective(points); }, parameters,
-                      {.steps = refinements, .stop = [&] { return own.stop.stop_requested(); }});
+                               {.steps = refinements, .stop = [&] { return own.stop.stop_requested(); }});
   log(iterations + std::max(1, found.steps), found.parameters);
   record.keep(found.parameters);
   return record;

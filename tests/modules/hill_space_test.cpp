@@ -82,8 +82,8 @@ TEST(HillSpace, GradientTurnsTheSignToo) {
   const double w = 0.7, m = 0.4, W = weight(w, m), t = std::tanh(w), s = 1 / (1 + std::exp(-m)), target = 0.3;
   const double size = std::pow(2.5, W), y = size * std::cos(pi * W);
   const double slope = std::log(2.5) * y - pi * size * std::sin(pi * W);
-  const Values g = gradients(of_module("HillSpace-exp", {w}, {m}), Values{-2.5}, Values{target}, Precision::Double)
-                       ->layers[0];
+  const Values g =
+      gradients(of_module("HillSpace-exp", {w}, {m}), Values{-2.5}, Values{target}, Precision::Double)->layers[0];
   EXPECT_NEAR(g[0], 2 * (y - target) * slope * (1 - t * t) * s, 1e-13);
   EXPECT_NEAR(g[1], 2 * (y - target) * slope * t * s * (1 - s), 1e-13);
 }

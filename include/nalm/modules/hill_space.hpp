@@ -28,7 +28,9 @@ struct Weights {
       {"M_hat", per_input_and_output, near_zero, {}, "selection"},
   };
   static constexpr Quantity weights_info[] = {
-      nac::W, nac::tanh_W, nac::sigmoid_W,
+      nac::W,
+      nac::tanh_W,
+      nac::sigmoid_W,
       {"snapped", per_input_and_output, "W, with tanh and sigmoid on their plateaus where they are within 1e-6"}};
 
   static Recipe recipe() {
