@@ -10,8 +10,9 @@ namespace nalm {
 
 namespace {
 
-constexpr double far_out = 1000;  // where exp overflows, so that squashed numbers are exactly 0 and 1
-constexpr double near = 1e-3;     // as in Readout::snap
+// Where exp overflows, also that in base phi (G-NAC), so that squashed numbers are exactly 0 and 1.
+constexpr double far_out = 2000;
+constexpr double near = 1e-3;  // as in Readout::snap
 
 // One tensor of a layer. Entry [i] of a softmax over an axis is one of those that differ in that axis only.
 void round_tensor(const ModuleInfo& module, const ParameterInfo& info, const LayerShape& shape, std::span<double> p) {

@@ -55,7 +55,10 @@ std::string print(const Comparison& comparison, bool all) {
     } else if (!std::isnan(f.ours.value)) {
       difference = fmt::format("{:+.3g}", f.ours.value - f.figure->value.value);
     }
-    columns.add({f.figure->model, f.figure->operation, f.cell ? f.figure->setting : "mean of all",
+    columns.add({f.figure->model, f.figure->operation,
+                 f.cell                        ? f.figure->setting
+                 : f.figure->what == "success" ? "mean of all"
+                                               : "all",
                  rate ? "success %" : f.figure->what + (f.figure->mean ? ", mean" : ""), ours, theirs, difference,
                  rate ? rate_words(f) : std::string(other_words(f))});
   }

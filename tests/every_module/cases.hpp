@@ -72,17 +72,17 @@ inline Layer discrete_layer(const ShapeCase& c, Xoshiro& random) {
     for (auto& pick : picked) pick = random.below(static_cast<std::uint64_t>(c.shape.inputs));
     const int paths = dimensions(*c.module, p, c.shape).back();
     for (int k = 0; k < n; ++k) {
-      double value = (random.unit() < 0.5 ? -1 : 1) * 1000.0;
+      double value = (random.unit() < 0.5 ? -1 : 1) * 2000.0;
       const auto one_of = [&](int which, int position, int count) {
         const std::uint64_t pick = picked[static_cast<std::size_t>(which)] % static_cast<std::uint64_t>(count);
-        return pick == static_cast<std::uint64_t>(position) ? 1000.0 : 0.0;
+        return pick == static_cast<std::uint64_t>(position) ? 2000.0 : 0.0;
       };
       switch (p.end) {
         case End::FarOut:
           if (p.clamp) value = p.clamp->lo + whole_below(p.clamp->hi - p.clamp->lo + 1, random);
           break;
         case End::FarOutOrZero:
-          value = 1000 * (whole_below(3, random) - 1);
+          value = 2000 * (whole_below(3, random) - 1);
           break;
         case End::Whole:
           value = whole_below(3, random) - 1;

@@ -101,8 +101,9 @@ struct Dmu {
       "h)*cos(pi*sum_i |O_io| where x_i < 0)); g is 1 where b_o + sum_i n_i*G_io > 0, else 0, and h alike with c and "
       "H; n = (x - mean(x))/sqrt(variance(x) + 1e-5)";
   static constexpr std::string_view unusual_inputs =
-      "NaN and infinities give NaN (infinity in the normalisation); 0 counts as 1.2e-38 in the product, so that "
-      "dividing by it gives a huge number, at most 5.5e34; a sum below 1e-4 comes out too small.";
+      "NaN and infinities give NaN, and so do differences whose square is beyond the largest number (1e19 in float); 0 "
+      "counts as 1.2e-38 in the product, so that dividing by it gives a huge number, at most 5.5e34; a sum below 1e-4 "
+      "comes out too small.";
   static constexpr std::string_view training_form = "the same with g = sigmoid(b_o + sum_i n_i*G_io), and h alike";
   static constexpr ModuleInfo info{
       .name = "DMU",
@@ -130,7 +131,8 @@ struct Dmu {
 
   template <class T, class Shape>
   static void forward(const Shape& s, const T* p, const T* O, const T* x, T* y, T* step) {
-    mix(s, p, O, x, y, step, [](const T& logit) { return negative(-logit); });
+    // 0 times it, so that a gate without an answer is NaN and not 0.
+    mix(s, p, O, x, y, step, [](const T& logit) { return negative(-logit) + logit * 0.0; });
   }
 
   template <class T, class Shape>
@@ -200,7 +202,7 @@ struct Dmu {
   static void mix(const Shape& s, const T* p, const T* O, const T* x, T* y, T* step, Gate gate) {
     const auto [O_raw, G, b, H, c] = unpack<parameters>(s, p);
     const auto [logarithm, n, deviation, R, m, sign_R, sine, sign_m, g, h] = unpack<steps>(s, step);
-    normalise(s, x, n, deviation[0]);
+    const T mean = normalise(s, x, n, deviation[0]);
     for (int o = 0; o < s.outputs; ++o) {
       T exponent = O[o] * logarithm[0], turns = abs(O[o]) * negative(x[0]);
       for (int i = 1; i < s.inputs; ++i) {
@@ -214,20 +216,38 @@ struct Dmu {
       sign_R[o] = tanh(R[o] * steepness);
       sine[o] = circle.sin;
       sign_m[o] = circle.cos;
-      g[o] = gate(weighted_sum(s, n, G, o) + b[o]);
-      h[o] = s.options[gates] == two ? gate(weighted_sum(s, n, H, o) + c[o]) : g[o];
+      g[o] = gate(logit(s, x, mean, deviation[0], G + o) + b[o]);
+      h[o] = s.options[gates] == two ? gate(logit(s, x, mean, deviation[0], H + o) + c[o]) : g[o];
       y[o] = (g[o] * abs(R[o]) + (1.0 - g[o]) * m[o]) * (h[o] * sign_R[o] + (1.0 - h[o]) * sign_m[o]);
     }
   }
 
+  // All in differences from the first input: what narrow ranges have in common costs no digits. The mean is theirs.
   template <class T, class Shape>
-  static void normalise(const Shape& s, const T* x, T* n, T& deviation) {
+  static T normalise(const Shape& s, const T* x, T* n, T& deviation) {
     const double share = 1.0 / s.inputs;
-    T mean = x[0] * share, variance = 0.0;
-    for (int i = 1; i < s.inputs; ++i) mean += x[i] * share;
-    for (int i = 0; i < s.inputs; ++i) variance += (x[i] - mean) * (x[i] - mean) * share;
-    deviation = sqrt(variance + variance_floor);
-    for (int i = 0; i < s.inputs; ++i) n[i] = (x[i] - mean) / deviation;
+    T mean = 0.0, square = 0.0;
+    for (int i = 1; i < s.inputs; ++i) {
+      const T difference = x[i] - x[0];
+      mean += difference * share;
+      square += difference * difference * share;
+    }
+    deviation = sqrt(square - mean * mean + variance_floor);
+    for (int i = 0; i < s.inputs; ++i) n[i] = (x[i] - x[0] - mean) / deviation;
+    return mean;
+  }
+
+  // sum_i n_i G_i, with the weights of one output at G[i * outputs]. The mean is taken out of the sum, so that a
+  // formula of many inputs has it once and not once per input.
+  template <class T, class Weight, class Shape>
+  static T logit(const Shape& s, const T* x, const T& mean, const T& deviation, const Weight* G) {
+    T sum = 0.0;
+    Weight all = G[0];
+    for (int i = 1; i < s.inputs; ++i) {
+      sum += (x[i] - x[0]) * G[i * s.outputs];
+      all += G[i * s.outputs];
+    }
+    return (sum - mean * all) / deviation;
   }
 
   // From a gate whose weights are those of one output, G[i * outputs].
@@ -251,11 +271,12 @@ struct Dmu {
     const double b = r.parameter(offset, o);
     if (b * b >= r.inputs() * square) return b > 0 ? 1.0 : 0.0;
     std::vector<Expression> x, n(static_cast<std::size_t>(r.inputs()), 0.0);
-    for (int i = 0; i < r.inputs(); ++i) x.push_back(r.x(i));
-    Expression deviation = 1.0, logit = b;
-    normalise(LayerShape{r.inputs(), 1, {}}, x.data(), n.data(), deviation);
-    for (int i = 0; i < r.inputs(); ++i) logit += r.parameter(weight, i, o) * n[static_cast<std::size_t>(i)];
-    return negative(-logit);
+    std::vector<double> G;
+    for (int i = 0; i < r.inputs(); ++i) x.push_back(r.x(i)), G.push_back(r.parameter(weight, i, o));
+    const LayerShape shape{r.inputs(), 1, {}};
+    Expression deviation = 1.0;
+    const Expression common = normalise(shape, x.data(), n.data(), deviation);
+    return negative(-(logit(shape, x.data(), common, deviation, G.data()) + b));
   }
 };
 
