@@ -1,6 +1,8 @@
 // Deep stacks: the target by hand, and a stack of exact units that is it.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "experiment/task.hpp"
 #include "nalm/model.hpp"
 
@@ -26,8 +28,11 @@ TEST(DeepStacks, ExactUnitsAreTheTarget) {
     const std::vector<double> y = *predict(model, rows.x, Precision::Double);
     for (std::size_t r = 0; r < 10; ++r) EXPECT_NEAR(y[r], rows.t[r], 1e-9 * std::max(1.0, std::abs(y[r])));
     const double a = rows.x[0], b = rows.x[1];
-    if (cell.operation == "2 layers") EXPECT_NEAR(y[0], (a + b) * (a - b), 1e-12);
-    if (cell.operation == "3 layers") EXPECT_NEAR(y[0], (a + b) * (a - b) + (a - b), 1e-12);
+    if (cell.operation == "2 layers") {
+      EXPECT_NEAR(y[0], (a + b) * (a - b), 1e-12);
+    } else if (cell.operation == "3 layers") {
+      EXPECT_NEAR(y[0], (a + b) * (a - b) + (a - b), 1e-12);
+    }
     for (const double x : rows.x) EXPECT_TRUE(std::abs(x) >= 1 && std::abs(x) <= 2) << x;
     // 1e-5 of what there is, squared, and more of it in deeper stacks.
     EXPECT_GT(cell.goal.limit, 1e-11);
