@@ -141,9 +141,9 @@ struct OptionInfo {
   std::string_view name;
   std::string_view meaning;
   double standard = 0;
-  double lowest = 0;                          // numbers: smallest value allowed
-  bool whole = false;                         // numbers: integers only
-  std::array<std::string_view, 4> choices{};  // names instead of numbers, if the first is not empty
+  double lowest = 0;                           // numbers: smallest value allowed
+  bool whole = false;                          // numbers: integers only
+  std::array<std::string_view, 16> choices{};  // names instead of numbers, if the first is not empty
 };
 
 enum class Operation { Add, Subtract, Multiply, Divide };

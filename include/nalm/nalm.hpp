@@ -5,6 +5,7 @@
 #include "nalm/expression.hpp"
 #include "nalm/fit.hpp"
 #include "nalm/formula_export.hpp"
+#include "nalm/invalid.hpp"
 #include "nalm/model.hpp"
 #include "nalm/module.hpp"
 #include "nalm/recipe.hpp"

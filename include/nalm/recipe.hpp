@@ -171,6 +171,7 @@ struct StartChange {
 struct LayerRecipe {
   std::vector<Regulariser> regularisers;
   std::vector<StartChange> starts;
+  bool clamp = true;  // false: stored weights may leave the module's bounds, for ablations
 };
 
 // What a training does, with all layers alike.

@@ -31,6 +31,8 @@ class Wiring {
       Layer,     // a layer applied to node `from`
       Mix,       // c*a + (1 - c)*b for every value of the nodes a = terms[0] and b = terms[1]; c is ports[0]
       Sum,       // factors times nodes of the same width, and never below `number`
+      Product,   // of the nodes terms[0] and terms[1], value by value
+      Tanh,      // of node `from`, value by value
     };
     Kind kind = Kind::Input;
     int width = 0;
@@ -51,6 +53,8 @@ class Wiring {
   int layer(const Stack& stack, int layer, int from);
   int mix(Port c, int a, int b);
   int sum(std::vector<Term> terms, double lowest = -std::numeric_limits<double>::infinity());
+  int product(int a, int b);
+  int tanh(int from);
 
   // What is wrong with a node, such as one that does not exist yet, check_wiring says.
   const std::vector<Node>& nodes() const { return nodes_; }

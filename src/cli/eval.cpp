@@ -1,9 +1,11 @@
 // nalm eval: predictions or gradients of a model on a table.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "cli/command.hpp"
+#include "nalm/invalid.hpp"
 #include "nalm/model.hpp"
 #include "nalm/table.hpp"
 
@@ -13,7 +15,7 @@ namespace {
 
 struct EvalOptions {
   std::string model, data, precision = "float";
-  bool gradients = false;
+  bool gradients = false, mark_invalid = false;
 };
 
 std::string number(double value, Precision precision) {
@@ -58,6 +60,8 @@ int eval(const EvalOptions& options) {
   if (!model) return fail(model.error());
   const Result<Table> table = read_table_file(options.data);
   if (!table) return fail(table.error());
+  if (options.gradients && options.mark_invalid)
+    return fail({"--mark-invalid marks rows of predictions, and --gradients writes none; leave one of them out."});
   const Precision precision = options.precision == "double" ? Precision::Double : Precision::Float;
   const std::size_t inputs = static_cast<std::size_t>(model->inputs()),
                     outputs = static_cast<std::size_t>(model->outputs());
@@ -78,13 +82,31 @@ int eval(const EvalOptions& options) {
   }
   const Result<std::vector<double>> y = predict(*model, x, precision);
   if (!y) return fail(y.error());
+  std::vector<Invalid> invalid;
+  if (options.mark_invalid) {
+    Result<std::vector<Invalid>> found = invalid_rows(*model, x, *y);
+    if (!found) return fail({fmt::format("{}: {}", options.model, found.error().message)});
+    invalid = std::move(*found);
+  }
   fmt::memory_buffer text;
-  for (std::size_t o = 0; o < outputs; ++o) fmt::format_to(std::back_inserter(text), "{}y{}", o > 0 ? "," : "", o + 1);
-  text.push_back('\n');
+  auto out = std::back_inserter(text);
+  for (std::size_t o = 0; o < outputs; ++o) fmt::format_to(out, "{}y{}", o > 0 ? "," : "", o + 1);
+  fmt::format_to(out, "{}\n", options.mark_invalid ? ",invalid" : "");
   for (std::size_t k = 0; k < y->size(); ++k) {
-    fmt::format_to(std::back_inserter(text), "{}{}", number((*y)[k], precision), (k + 1) % outputs == 0 ? '\n' : ',');
+    fmt::format_to(out, "{}", number((*y)[k], precision));
+    const bool last = (k + 1) % outputs == 0;
+    if (last && options.mark_invalid) fmt::format_to(out, ",{}", name_of(invalid[k / outputs]));
+    text.push_back(last ? '\n' : ',');
   }
   write_data({text.data(), text.size()});
+  const auto count = [&](Invalid reason) { return std::count(invalid.begin(), invalid.end(), reason); };
+  const auto poles = count(Invalid::Pole), not_finite = count(Invalid::NotFinite);
+  if (poles + not_finite > 0)
+    tell(
+        "{} of {} rows have no valid result: {} not finite, {} where the formula divides by 0 and the model all the "
+        "same "
+        "gives a number.\n",
+        poles + not_finite, table->rows, not_finite, poles);
   return yes;
 }
 
@@ -98,8 +120,11 @@ void add_eval(Program& program) {
       .choice("--precision", options.precision, {"float", "double"}, "float or double")
       .flag("--gradients", options.gradients,
             "Write, as JSON, the gradient of the mean squared error over all rows and outputs")
+      .flag("--mark-invalid", options.mark_invalid,
+            "Add a column that names what is wrong with a row: not finite, or a pole, where the formula divides by 0")
       .example(
           "  nalm eval model.json data.csv > predictions.csv\n"
+          "  nalm eval model.json data.csv --mark-invalid\n"
           "  nalm eval model.json data.csv --precision double --gradients")
       .run([] { return eval(options); });
 }

@@ -116,6 +116,9 @@ void print_module(const ModuleInfo& m) {
   put("\ndifferences from the paper\n");
   for (std::string_view d : m.differences) put("  - {}\n", wrap(d, 4));
   put("\nunusual inputs\n  {}\n", wrap(m.unusual_inputs, 2));
+  if (std::find(m.operations.begin(), m.operations.end(), Operation::Divide) != m.operations.end())
+    put("  {}\n",
+        wrap("Dividing by 0 has no value, and gives a number all the same: nalm eval --mark-invalid says where.", 2));
 }
 
 namespace {

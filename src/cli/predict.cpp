@@ -7,6 +7,7 @@
 
 #include "base/csv.hpp"
 #include "cli/command.hpp"
+#include "nalm/invalid.hpp"
 #include "nalm/model.hpp"
 #include "nalm/table.hpp"
 
@@ -16,7 +17,7 @@ namespace {
 
 struct PredictCommand {
   std::string model, data;
-  bool append = false;
+  bool append = false, mark_invalid = false;
 };
 
 // A file may say one thing and compute another: the formula is shown to people, and the layers are what was trained.
@@ -73,7 +74,7 @@ int run_predict(const PredictCommand& o) {
     for (const std::string& name : table->columns) fmt::format_to(out, "{},", csv_cell(name));
     if (known != table->columns.end()) target += " (predicted)";
   }
-  fmt::format_to(out, "{}\n", csv_cell(target));
+  fmt::format_to(out, "{}{}\n", csv_cell(target), o.mark_invalid ? ",invalid" : "");
   std::vector<double> values(used.size()), results;
   double squares = 0;
   std::size_t undefined = 0, first_undefined = 0;
@@ -84,11 +85,9 @@ int run_predict(const PredictCommand& o) {
     results.push_back(*y);
     for (std::size_t c = 0; o.append && c < table->columns.size(); ++c)
       fmt::format_to(out, "{:.17g},", table->at(r, c));
-    if (std::isnan(*y)) {
-      fmt::format_to(out, "nan\n");
-    } else {
-      fmt::format_to(out, "{:.17g}\n", *y);
-    }
+    fmt::format_to(out, "{}", std::isnan(*y) ? "nan" : fmt::format("{:.17g}", *y));
+    if (o.mark_invalid) fmt::format_to(out, ",{}", name_of(std::isfinite(*y) ? Invalid::No : Invalid::NotFinite));
+    text.push_back('\n');
     if (!std::isfinite(*y)) {
       if (undefined++ == 0) first_undefined = r + 1;
     } else if (known != table->columns.end()) {
@@ -117,6 +116,7 @@ void add_predict(Program& program) {
       .word("model", o.model, "Model file that \"nalm fit --format json\" wrote")
       .word("data", o.data, "Table (CSV); - is standard input. Columns are found by their names, in any order")
       .flag("--append", o.append, "Write the columns of the table too")
+      .flag("--mark-invalid", o.mark_invalid, "Add a column that names rows where the formula has no finite value")
       .example(
           "  nalm fit data.csv --target y --format json -o model.json\n"
           "  nalm predict model.json new.csv > predictions.csv")

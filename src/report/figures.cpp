@@ -3,37 +3,45 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <functional>
-#include "base/json.hpp"
 
 #include "nalm/model.hpp"
 #include "nalm/version.hpp"
+#include "report/figure_panels.hpp"
 #include "report/page.hpp"
 #include "tasks/npu_gate_toy.hpp"
 
 namespace nalm {
-namespace {
 
-std::vector<double> evenly(double lo, double hi, int count) {
+std::vector<double> figure::evenly(double lo, double hi, int count) {
   std::vector<double> values;
   // Rounded to what is meant: 0.1 + 0.2 should not end up in a tooltip.
   for (int k = 0; k < count; ++k) values.push_back(std::round(1e9 * (lo + (hi - lo) * k / (count - 1))) / 1e9);
   return values;
 }
 
-Json lines(std::string_view title, std::string_view x_title, const std::vector<double>& x, std::string_view y_title,
-           const std::vector<std::pair<std::string, std::function<double(double)>>>& series) {
+Json figure::lines(std::string_view title, std::string_view x_title, const std::vector<double>& x,
+                   std::string_view y_title, const std::vector<Series>& series) {
   Json panel{{"kind", "lines"},
              {"title", title},
              {"x", {{"title", x_title}, {"values", x}}},
              {"y", {{"title", y_title}, {"log", false}}},
              {"series", Json::array()}};
-  for (const auto& [name, f] : series) {
-    std::vector<double> values;
-    for (const double at : x) values.push_back(f(at));
-    panel["series"].push_back({{"name", name}, {"values", values}});
-  }
+  for (const Series& one : series) panel["series"].push_back({{"name", one.name}, {"values", one.values}});
   return panel;
+}
+
+namespace {
+
+using figure::evenly;
+// The values of functions.
+Json lines(std::string_view title, std::string_view x_title, const std::vector<double>& x, std::string_view y_title,
+           const std::vector<std::pair<std::string, std::function<double(double)>>>& functions) {
+  std::vector<figure::Series> series;
+  for (const auto& [name, f] : functions) {
+    series.push_back({name, {}});
+    for (const double at : x) series.back().values.push_back(f(at));
+  }
+  return figure::lines(title, x_title, x, y_title, series);
 }
 
 struct Axis2 {
@@ -158,18 +166,28 @@ Json npu_gate() {
         panel("gates (1, 0)", {1, 0})}}};
 }
 
+// Most of them cannot fail.
+template <json (*data)()>
+Result<json> always() {
+  return data();
+}
+
 struct Figure {
   FigureInfo info;
-  Json (*data)();
+  Result<json> (*data)();
 };
 constexpr Figure all_figures[] = {
-    {{"regularisers", "the regularisers of NAU and NMU and of iNALU, and the ramp of their strength"}, regularisers},
-    {{"weights", "effective weights of NALU and G-NALU over their raw parameters"}, weights},
+    {{"regularisers", "the regularisers of NAU and NMU and of iNALU, and the ramp of their strength"},
+     always<regularisers>},
+    {{"weights", "effective weights of NALU and G-NALU over their raw parameters"}, always<weights>},
     {{"singularity", "loss surface of a stacked NAC+ and NAC* with its singularity, and the same with NMU"},
-     singularity},
+     always<singularity>},
     {{"npu-gate",
       "gradients of the NPU's toy example: without gate, half open, and shut on the input that is not needed"},
-     npu_gate},
+     always<npu_gate>},
+    {{"identity", "the error of the identity function over the input, for 14 activations: trains them, a few seconds"},
+     figure::identity},
+    {{"gate", "an input-dependent gate that contradicts itself for x and -x"}, always<figure::gate>},
 };
 
 }  // namespace
@@ -188,7 +206,9 @@ Result<std::string> figure_data(std::string_view name) {
   for (const Figure& figure : all_figures) {
     known += fmt::format("{}{}", known.empty() ? "" : ", ", figure.info.name);
     if (figure.info.name != name) continue;
-    Json data = figure.data();
+    Result<json> made = figure.data();
+    if (!made) return made.error();
+    Json& data = *made;
     data["version"] = fmt::format("nalm {}", version());
     data["command"] = fmt::format("nalm figure {}", name);
     return data.dump();

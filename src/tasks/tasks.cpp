@@ -11,7 +11,8 @@ namespace nalm {
 // One file each.
 extern const Task single_module_task, arithmetic_dataset, recurrent_arithmetic, sir_discovery, calcnet, npu_gate_toy,
     inalu_1, inalu_2, inalu_3, inalu_4, inalu_5, large_scale_arithmetic, simple_arithmetic, nlrl_functions,
-    nsr_comparisons, nsr_piecewise, nsr_minimum, nsr_counting, nsr_shortest_paths, formulas_task;
+    nsr_comparisons, nsr_piecewise, nsr_minimum, nsr_counting, nsr_shortest_paths, identity_function, deep_stacks,
+    formulas_task;
 
 std::span<const Task* const> all_tasks() {
   static constexpr const Task* tasks[] = {
@@ -34,6 +35,8 @@ std::span<const Task* const> all_tasks() {
       &nsr_minimum,
       &nsr_counting,
       &nsr_shortest_paths,
+      &identity_function,
+      &deep_stacks,
       &formulas_task,
   };
   return tasks;

@@ -339,6 +339,7 @@ void Bundle<S>::optimise(Part part) {
 template <class S>
 void Bundle<S>::clamp() {
   for (int k = 0; k < network_.layer_count(); ++k) {
+    if (!recipe_.layers[static_cast<std::size_t>(k)].clamp) continue;
     for_each_parameter(k, [&](const ParameterInfo& parameter, S* p, S*, S*, S*, int n) {
       if (parameter.clamp) network_.step_kernels().clamp(p, n, parameter.clamp->lo, parameter.clamp->hi);
     });

@@ -62,6 +62,12 @@ Json written(const Wiring& wiring) {
       case Kind::Sum:
         nodes.push_back({{"sum", terms}, {"lowest", number(node.number)}});
         break;
+      case Kind::Product:
+        nodes.push_back({{"product", terms}});
+        break;
+      case Kind::Tanh:
+        nodes.push_back({{"tanh", node.from}});
+        break;
     }
   }
   return nodes;
@@ -243,8 +249,17 @@ class CheckpointReader {
         }
       } else if (node.contains("sum")) {
         result.sum(pairs(node["sum"], term, where), number(at(node, "lowest", where), where));
+      } else if (node.contains("product")) {
+        const std::vector<Wiring::Term> of = pairs(node["product"], term, where);
+        if (of.size() != 2) {
+          say(where, "should multiply two nodes");
+        } else {
+          result.product(of[0].node, of[1].node);
+        }
+      } else if (node.contains("tanh")) {
+        result.tanh(static_cast<int>(whole(node["tanh"], 0, most, where)));
       } else {
-        say(where, "is none of constant, pick, layer, mix and sum");
+        say(where, "is none of constant, pick, layer, mix, sum, product and tanh");
       }
     }
     return result;

@@ -92,7 +92,9 @@ class Network {
   };
 
   std::size_t at(int value) const { return static_cast<std::size_t>(value) * static_cast<std::size_t>(lanes_); }
-  const S* values_of(int node, const S* x) const;
+  const S* values_of(int node, const S* x) const {
+    return node == 0 ? x : nodes_[static_cast<std::size_t>(node)].y.data();
+  }
   void apply(const Wiring::Node& node, NodeState& state, const S* x, int samples) const;
   void apply_back(const Wiring::Node& node, const NodeState& state, const S* x, int samples, S* dx);
   void forward_tile(const S* x, int samples);

@@ -147,7 +147,8 @@ constexpr auto fields_of(const Phases&) {
 }
 constexpr auto fields_of(const LayerRecipe&) {
   return std::tuple(field("regularisers", &LayerRecipe::regularisers, "added to the loss"),
-                    quiet(field("starts", &LayerRecipe::starts, "instead of the module's own start values")));
+                    quiet(field("starts", &LayerRecipe::starts, "instead of the module's own start values")),
+                    quiet(field("clamp", &LayerRecipe::clamp, "false: weights may leave the module's bounds")));
 }
 constexpr auto fields_of(const TrainingRecipe&) {
   using R = TrainingRecipe;

@@ -37,6 +37,7 @@ struct StepKernels {
 
   void (*error_gradient)(const S* y, const S* t, S* dy, int n, double scale, const Loss&);
   void (*broadcast)(const S* from, S* to, int n);  // one value for all lanes
+  void (*tanh)(const S* x, S* y, int n);           // of every value
 
   // Uniform from lo to hi, hi per lane. state: four words per lane, [word][lane].
   void (*noise)(std::uint32_t* state, S* out, int n, double lo, const S* hi);

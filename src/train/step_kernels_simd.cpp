@@ -112,6 +112,10 @@ struct Steps {
     for (int k = 0; k < n; ++k) set(to, k, T(static_cast<double>(from[k])));
   }
 
+  static void tanh_of(const S* x, S* y, int n) {
+    for (int k = 0; k < n; ++k) set(y, k, tanh(at(x, k)));
+  }
+
   static void noise(std::uint32_t* state, S* out, int n, double lo, const S* hi) {
     XoshiroLanes<S> random(state);
     const T base(lo), width = (at(hi, 0) - base) * 0x1p-24;
@@ -137,7 +141,7 @@ struct Steps {
     t.adam = adam, t.rms_prop = rms_prop;
     t.sparsity = sparsity, t.saturate = saturate, t.l1 = l1, t.unit = unit, t.grow = grow;
     t.clip_value = clip_value, t.add_squares = add_squares, t.norm_to_factor = norm_to_factor, t.multiply = multiply;
-    t.clamp = clamp, t.error_gradient = error_gradient, t.broadcast = broadcast;
+    t.clamp = clamp, t.error_gradient = error_gradient, t.broadcast = broadcast, t.tanh = tanh_of;
     t.noise = noise, t.add = add, t.add_squared_deviations = add_squared_deviations;
     return t;
   }

@@ -44,6 +44,16 @@ int Wiring::sum(std::vector<Term> terms, double lowest) {
   return add({Node::Kind::Sum, width, -1, -1, {}, std::move(terms), lowest});
 }
 
+int Wiring::product(int a, int b) {
+  const int width = width_of(a);
+  return add({Node::Kind::Product, width, -1, -1, {}, {{1, a}, {1, b}}, 0});
+}
+
+int Wiring::tanh(int from) {
+  const int width = width_of(from);
+  return add({Node::Kind::Tanh, width, -1, from, {}, {}, 0});
+}
+
 Status check_wiring(const Stack& stack, const Wiring& wiring) {
   const std::vector<Wiring::Node>& nodes = wiring.nodes();
   std::vector<bool> applied(stack.size(), false);
@@ -71,6 +81,8 @@ Status check_wiring(const Stack& stack, const Wiring& wiring) {
       if (width != node.width) return wrong(fmt::format("adds nodes of {} and of {} values", node.width, width));
       if (!std::isfinite(factor)) return wrong("has a factor that is not finite");
     }
+    if (node.kind == Wiring::Node::Kind::Tanh && !is_before(node.from))
+      return wrong(fmt::format("is made of node {}, which is not before it", node.from));
     if (node.kind == Wiring::Node::Kind::Layer) {
       if (node.layer < 0 || node.layer >= static_cast<int>(stack.size()))
         return wrong(fmt::format("applies layer number {}, but there are {}", node.layer, stack.size()));

@@ -167,6 +167,24 @@ TEST_F(Cli, EvalWritesOneColumnPerOutput) {
   EXPECT_EQ(program("eval two.json data.csv").out, "y1,y2\n2,-2\n3,-3\n");
 }
 
+// Dividing by 0 gives a RealNPU a number, because it adds a little to its input.
+TEST_F(Cli, EvalMarksRowsWithoutAValidResult) {
+  write("ratio.json", R"({"format":"nalm-model","version":1,"layers":[)"
+                      R"({"module":"RealNPU","inputs":2,"outputs":1,"parameters":{"W_re":[[1],[-1]],"g":[1,1]}}]})");
+  write("data.csv", "a,b\n6,3\n1,0\nnan,1\n");
+  const Outcome plain = program("eval ratio.json data.csv"),
+                marked = program("eval ratio.json data.csv --mark-invalid");
+  EXPECT_EQ(plain.exit_code, 0) << plain.err;
+  EXPECT_EQ(plain.err, "");
+  EXPECT_FALSE(contains(plain.out, "inf")) << plain.out;
+  EXPECT_TRUE(marked.out.starts_with("y1,invalid\n")) << marked.out;
+  EXPECT_TRUE(contains(marked.out, ",\n8388608,pole\nnan,not finite\n")) << marked.out;
+  EXPECT_TRUE(contains(marked.err, "2 of 3 rows have no valid result: 1 not finite, 1 where")) << marked.err;
+  expect_refused(program("eval ratio.json data.csv --mark-invalid --gradients"), "leave one of them out");
+  EXPECT_TRUE(contains(program("list RealNPU").out, "--mark-invalid"));
+  EXPECT_FALSE(contains(program("list NMU").out, "--mark-invalid"));
+}
+
 TEST_F(Cli, EvalGradientsAreThoseOfTheMeanSquaredError) {
   write_nau();
   write("data.csv", "a,b,t\n2,1,0\n1,0,3\n");

@@ -137,6 +137,8 @@ TEST_F(FitCli, RowsWithoutAPredictionAreCounted) {
   const Outcome run = program("predict ratio.json new.csv");
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(run.out, "y\n0.5\ninf\n2\ninf\n");
+  EXPECT_EQ(program("predict ratio.json new.csv --mark-invalid").out,
+            "y,invalid\n0.5,\ninf,not finite\n2,\ninf,not finite\n");
   EXPECT_TRUE(contains(run.err, "no finite value in 2 of 4 rows; the first is row 2.")) << run.err;
   EXPECT_TRUE(contains(run.err, "root mean squared error 0.707 on 2 rows")) << run.err;
 }

@@ -1,4 +1,4 @@
-// Dense: golden values of its four activations, gradients where they bend, and what the weights spell.
+// Dense: golden values of its activations, gradients where they bend, and what the weights spell.
 #include "nalm/modules/dense.hpp"
 
 #include <gtest/gtest.h>
@@ -19,9 +19,11 @@ using Choice = modules::Dense::Choice;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr Precision precisions[] = {Precision::Double, Precision::Float};
 
-// W, and one constant term per output behind it.
+// W, one constant term per output behind it, and the slope of prelu.
 Model dense(double activation, const Values& W, int outputs = 1) {
-  return {{{*find_module("Dense"), {static_cast<int>(W.size()) / outputs - 1, outputs, {activation}}, W}}, {}};
+  const int slopes = activation == Choice::prelu ? 1 : 0;
+  return {{{*find_module("Dense"), {(static_cast<int>(W.size()) - slopes) / outputs - 1, outputs, {activation}}, W}},
+          {}};
 }
 
 Values outputs_of(const Model& model, const Values& x, Precision precision = Precision::Double) {
@@ -90,6 +92,51 @@ TEST(Dense, GradientPassesThroughToTheLayerBelow) {
   EXPECT_EQ(slope, (Values{15, 0, 3, 0}));
 }
 
+// Values and slopes from the definitions, at one place on each side of every bend.
+TEST(Dense, OtherActivationsHaveTheirKnownValuesAndSlopes) {
+  struct Case {
+    double activation, z, y, slope;
+  };
+  const double e = std::exp(-2.0), s = modules::Dense::selu_scale, a = modules::Dense::selu_alpha, t = std::tanh(2.0);
+  const Case cases[] = {
+      {Choice::hardtanh, 0.5, 0.5, 1},
+      {Choice::hardtanh, 2, 1, 0},
+      {Choice::hardtanh, -2, -1, 0},
+      {Choice::leaky_relu, 2, 2, 1},
+      {Choice::leaky_relu, -2, -0.02, 0.01},
+      {Choice::elu, 2, 2, 1},
+      {Choice::elu, -2, e - 1, e},
+      {Choice::selu, 2, 2 * s, s},
+      {Choice::selu, -2, s * a * (e - 1), s * a * e},
+      {Choice::softplus, 2, std::log(1 + std::exp(2.0)), 1 / (1 + e)},
+      {Choice::softplus, -2, std::log(1 + e), e / (1 + e)},
+      {Choice::softsign, 3, 0.75, 1.0 / 16},
+      {Choice::softsign, -1, -0.5, 0.25},
+      {Choice::tanhshrink, 2, 2 - t, t * t},
+      {Choice::hardshrink, 0.25, 0, 0},
+      {Choice::hardshrink, -2, -2, 1},
+      {Choice::softshrink, 0.25, 0, 0},
+      {Choice::softshrink, 2, 1.5, 1},
+      {Choice::softshrink, -2, -1.5, 1},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(testing::Message() << modules::Dense::options[0].choices[static_cast<std::size_t>(c.activation)]
+                                    << " at " << c.z);
+    const Model model = dense(c.activation, {1, 0});
+    EXPECT_NEAR(outputs_of(model, {c.z})[0], c.y, 1e-14);
+    EXPECT_NEAR(outputs_of(model, {c.z}, Precision::Float)[0], c.y, 1e-6);
+    EXPECT_NEAR(slopes(model, {c.z})[1], c.slope, 1e-14);
+  }
+}
+
+TEST(Dense, PreluLearnsItsSlope) {
+  const Model model = dense(Choice::prelu, {1, 0, 0.25});
+  EXPECT_EQ(outputs_of(model, {2, -2}), (Values{2, -0.5}));
+  EXPECT_EQ(slopes(model, {2}), (Values{2, 1, 0}));
+  EXPECT_EQ(slopes(model, {-2}), (Values{-0.5, 0.25, -2}));
+  EXPECT_EQ(spelled(model), "max(0, x1) + 0.25*min(0, x1)");
+}
+
 TEST(Dense, SpellsItsNumbersAsTheyAre) {
   EXPECT_EQ(spelled(dense(Choice::relu, {2, -1, 0.5})), "max(0, 2*x1 - x2 + 0.5)");
   EXPECT_EQ(spelled(dense(Choice::relu6, {2, -1, 0.5})), "min(6, max(0, 2*x1 - x2 + 0.5))");
@@ -130,7 +177,7 @@ TEST(Dense, UnusualInputsAreAsDescribed) {
 
 TEST(Dense, StartsAndTrainsAsTheLinearLayer) {
   const ModuleInfo &module = **find_module("Dense"), &linear = **find_module("Linear");
-  ASSERT_EQ(module.parameters.size(), 2u);
+  ASSERT_EQ(module.parameters.size(), 3u);  // and the slope of prelu
   for (std::size_t k = 0; k < 2; ++k) {
     EXPECT_EQ(module.parameters[k].start.kind, linear.parameters[k].start.kind);
     EXPECT_EQ(module.parameters[k].start.a, linear.parameters[k].start.a);

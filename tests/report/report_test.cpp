@@ -18,6 +18,7 @@
 #include "report/curve_codes.hpp"
 #include "report/figures.hpp"
 #include "report/page.hpp"
+#include "sanitized.hpp"
 
 namespace nalm::report_test {
 namespace {
@@ -471,9 +472,10 @@ double at(const json& panel, std::size_t series, double x) {
 }
 
 TEST(Figures, AreWholeAndFinite) {
-  EXPECT_EQ(figures().size(), 4u);
+  EXPECT_EQ(figures().size(), 6u);
   for (const FigureInfo& info : figures()) {
     SCOPED_TRACE(info.name);
+    if (test::sanitized && info.name == "identity") continue;  // trains 136 networks
     const json data = figure(info.name);
     EXPECT_FALSE(data["title"].get<std::string>().empty());
     EXPECT_FALSE(data["caption"].get<std::string>().empty());
@@ -547,6 +549,33 @@ TEST(Figures, TheSingularityIsWhereThePaperHasIt) {
   EXPECT_NEAR(at(panels[0], 0.0, 1.0), 13.2 - 0.01, 1e-9);
   EXPECT_NEAR(at(panels[1], 0.0, -1.5), 13.2 - 6.25, 1e-9);
   EXPECT_NEAR(at(panels[1], 0.0, 0.0), 12.2, 1e-9);
+}
+
+// sigma(-z) = 1 - sigma(z), with the numbers of the survey's example and a pair where sum and product differ.
+TEST(Figures, AGateContradictsItself) {
+  const json panels = figure("gate")["panels"];
+  ASSERT_EQ(panels.size(), 3u);
+  const double open = 1 / (1 + std::exp(-8.0));
+  EXPECT_NEAR(at(panels[0], std::size_t{1}, 2.0), open, 1e-5);
+  EXPECT_NEAR(at(panels[0], std::size_t{1}, -2.0), 1 - open, 1e-5);
+  for (const double t : {-4.0, -2.0, 1.0, 3.0}) EXPECT_NEAR(at(panels[0], std::size_t{2}, t), 1, 1e-6) << t;
+  EXPECT_NEAR(at(panels[1], std::size_t{1}, 2.0), 4, 1e-5);
+  EXPECT_NEAR(at(panels[1], std::size_t{1}, -2.0), 4, 0.01);  // and -4 is wanted
+  EXPECT_NEAR(at(panels[1], std::size_t{2}, -2.0), -4, 1e-5);
+  // Half open, both paths have a say: 7.5 - 6 and 1.5 + 6.
+  EXPECT_NEAR(at(panels[2], std::size_t{0}, 0.0), (1.5 * 1.5 + 7.5 * 7.5) / 2, 1e-4);
+  for (const json& series : panels[2]["series"])
+    for (const double error : series["values"]) EXPECT_GT(error, 4);
+}
+
+TEST(Figures, TheIdentityIsLearnedInsideOnly) {
+  if (test::sanitized) GTEST_SKIP() << "trains 136 networks";
+  const json panels = figure("identity")["panels"];
+  ASSERT_EQ(panels.size(), 3u);
+  for (const json& panel : panels)
+    for (std::size_t k = 0; k < panel["series"].size(); ++k) EXPECT_LT(at(panel, k, 2.0), 0.5) << panel["series"][k];
+  for (std::size_t k = 0; k < 5; ++k) EXPECT_GT(at(panels[0], k, 20.0), 5) << k;
+  EXPECT_LT(at(panels[2], std::size_t{3}, 20.0), 0.5);  // none
 }
 
 TEST(Figures, AnUnknownNameListsTheKnownOnes) {

@@ -88,6 +88,35 @@ TEST(ArithmeticDataset, TheSweepsFourInputsHaveTheirOwnTargets) {
   EXPECT_GT(found, 0);
 }
 
+TEST(ArithmeticDataset, AblationsLeaveOutWhatTheyName) {
+  for (const char* preset : {"ablation", "ablation-simple"}) {
+    int seen = 0;
+    for (const Cell& cell : (*find_task("arithmetic-dataset"))->preset_cells(preset)) {
+      SCOPED_TRACE(cell.name());
+      const bool no_clamp = cell.model.ends_with("clamp") || cell.model.ends_with("both");
+      const bool no_regulariser = cell.model.ends_with("regulariser") || cell.model.ends_with("both");
+      EXPECT_EQ(cell.stack[0].module->name, no_clamp ? "Linear" : "NAU");
+      EXPECT_EQ(cell.stack[1].module->name, "NMU");
+      for (const LayerRecipe& layer : cell.recipe.layers) {
+        EXPECT_EQ(layer.clamp, !no_clamp);
+        EXPECT_EQ(layer.regularisers.empty(), no_regulariser);
+      }
+      ++seen;
+    }
+    EXPECT_EQ(seen, std::string_view(preset) == "ablation" ? 12 : 4);
+  }
+}
+
+TEST(ArithmeticDataset, GatesStandBehindALayerOfSums) {
+  const std::vector<Cell> cells = (*find_task("arithmetic-dataset"))->preset_cells("gating");
+  ASSERT_EQ(cells.size(), 6u);
+  for (const Cell& cell : cells) {
+    EXPECT_EQ(cell.model, std::string(cell.stack[0].module->name) + " then " + std::string(cell.stack[1].module->name));
+    EXPECT_TRUE(cell.operation == "mul" || cell.operation == "add");
+    for (const Regulariser& r : cell.recipe.layers[1].regularisers) EXPECT_TRUE(r.parameter.starts_with("W_"));
+  }
+}
+
 // What the lanes draw: numbers of the range, and the target of the lane's own subsets.
 TEST(SubsetSource, GivesEveryLaneItsOwnTarget) {
   const simd::Target& target = simd::active_target();

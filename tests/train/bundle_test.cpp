@@ -447,6 +447,16 @@ TEST(Clamping, KeepsNmuBetweenZeroAndOne) {
   EXPECT_EQ(run.parameters(), (Values{1, 0}));
 }
 
+TEST(Clamping, IsLeftOutWhereTheRecipeSaysSo) {
+  Recipe recipe = plain_recipe(Adam{.learning_rate = 0.1});
+  recipe.layers[0].clamp = false;
+  OneRun<float> run(stack_of("NMU:1", 2), recipe);
+  run.set(0, {0.5, 0.5});
+  for (int e = 0; e < 50; ++e) run.step({3, 0.5}, {100});
+  EXPECT_GT(run.parameters()[0], 1.5);
+  EXPECT_LT(run.parameters()[1], 0);
+}
+
 TEST(Clamping, DoesNotTouchTheGatesOfNpu) {
   Recipe recipe = plain_recipe(Adam{.learning_rate = 0.1});
   recipe.layers[0].regularisers = {Regulariser::l1(1, 1)};

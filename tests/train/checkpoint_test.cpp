@@ -129,7 +129,8 @@ TEST(Checkpoint, HoldsStacksWiringsAndNumbersThatAreNotFinite) {
   const int constant = settings.wiring->constant(0.25, 2);
   const int mixed = settings.wiring->mix({0, 1}, layer, constant);
   const int sum = settings.wiring->sum({{2, mixed}, {-1, 0}}, 0.0);
-  settings.wiring->pick({{sum, 1}});
+  const int product = settings.wiring->product(settings.wiring->tanh(sum), mixed);
+  settings.wiring->pick({{product, 1}});
   settings.recipe.training.batch = 4;
   auto trainer = Trainer::create(settings);
   ASSERT_TRUE(trainer.ok()) << trainer.error().message;

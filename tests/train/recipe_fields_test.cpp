@@ -66,6 +66,7 @@ void expect_same(const Recipe& a, const Recipe& b) {
     EXPECT_TRUE(same_bits(a.layers[0].starts[k].lo, b.layers[0].starts[k].lo) &&
                 same_bits(a.layers[0].starts[k].hi, b.layers[0].starts[k].hi));
   }
+  EXPECT_EQ(a.layers[0].clamp, b.layers[0].clamp);
   ASSERT_EQ(a.training.reinitialise.has_value(), b.training.reinitialise.has_value());
   if (!a.training.reinitialise) return;
   EXPECT_EQ(a.training.reinitialise->every, b.training.reinitialise->every);
@@ -95,6 +96,7 @@ TEST(RecipeAsJson, ReadsBackWithEveryPart) {
   recipe.training.restarts = Restarts{8, 5000};
   recipe.training.cool_down = CoolDown{30000, 45000};
   recipe.layers[0].starts = {{"W", -1.0 / 3, 0.25}, {"g", 0, 1}};
+  recipe.layers[0].clamp = false;
   recipe.training.clip_value = 0.1;
   recipe.training.clip_norm = 1.0 / 3;
   recipe.training.reinitialise = Reinitialise{7, 77, 0.7};
@@ -107,7 +109,7 @@ TEST(RecipeAsJson, ReadsBackWithEveryPart) {
   expect_same(*again, recipe);
   EXPECT_EQ(to_json(*again), to_json(recipe));
   // One line for each part, and for each regulariser.
-  EXPECT_EQ(recipe_in_words(recipe).size(), 18u);
+  EXPECT_EQ(recipe_in_words(recipe).size(), 19u);
 }
 
 TEST(RecipeAsJson, ReadsBackWithSeveralLayers) {

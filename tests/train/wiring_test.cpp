@@ -123,6 +123,35 @@ TEST(Wiring, PicksMixesAndSums) {
   EXPECT_EQ(wired.predict({-3, 1, 10}, 1), (std::vector<double>{10, 0.5, 13}));
 }
 
+TEST(Wiring, MultipliesAndSquashes) {
+  const Stack stack = layers_of({{"NAU:2", 2}});
+  Wiring wiring(2);
+  const int layer = wiring.layer(stack, 0, 0);
+  wiring.product(wiring.tanh(layer), 0);
+  Wired wired(stack, wiring, 4);
+  wired.parameters[0] = {1, 0, 0, 1};
+  wired.set();
+  const std::vector<double> y = wired.predict({0.5, -3}, 1);
+  EXPECT_NEAR(y[0], 0.5 * std::tanh(0.5), 1e-15);
+  EXPECT_NEAR(y[1], 3 * std::tanh(3.0), 1e-14);
+}
+
+// c = f*c + i*g, h = o*tanh(c), three steps.
+TEST(Wiring, GradientsOfAnLstmAreRight) {
+  const Stack stack = layers_of({{"Dense:6(activation=sigmoid)", 4}, {"Dense:2(activation=tanh)", 4}, {"Linear:1", 2}});
+  Wiring wiring(6);
+  int h = wiring.constant(0, 2), c = wiring.constant(0, 2);
+  for (int step = 0; step < 3; ++step) {
+    const int row = wiring.pick({{0, 2 * step}, {0, 2 * step + 1}, {h, 0}, {h, 1}});
+    const int gates = wiring.layer(stack, 0, row), g = wiring.layer(stack, 1, row);
+    const auto gate = [&](int k) { return wiring.pick({{gates, 2 * k}, {gates, 2 * k + 1}}); };
+    c = wiring.sum({{1, wiring.product(gate(1), c)}, {1, wiring.product(gate(0), g)}});
+    h = wiring.product(gate(2), wiring.tanh(c));
+  }
+  wiring.layer(stack, 2, h);
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) check_gradients(stack, wiring, seed);
+}
+
 TEST(Wiring, ACellAddsUpOverTime) {
   const Stack stack = layers_of({{"NAU:1", 2}});
   Wiring wiring(5);
