@@ -35,7 +35,8 @@ template <class S>
 Values slopes(const Values& parameters, const Values& x, double t, const Values* below = nullptr) {
   const Model model = nalu_vote(parameters);
   Stack stack = model.stack();
-  if (below) stack.insert(stack.begin(), parse_stack("NAU:" + std::to_string(x.size()), static_cast<int>(x.size()))->front());
+  if (below)
+    stack.insert(stack.begin(), parse_stack("NAU:" + std::to_string(x.size()), static_cast<int>(x.size()))->front());
   Network<S> network(stack, simd::active_target());
   const std::size_t lanes = static_cast<std::size_t>(network.lanes());
   for (int lane = 0; lane < network.lanes(); ++lane) {
@@ -95,7 +96,7 @@ TEST(NaluVote, TheProductLearnsFromMagnitudesAndNothingFromZero) {
 }
 
 TEST(NaluVote, EverySampleHasOneVoteHoweverLargeItsTargetIs) {
-  const Values parameters = {1, 1, 1, 1, 1};  // 5 or 6 for x = 2 and 3
+  const Values parameters = {1, 1, 1, 1, 1};                   // 5 or 6 for x = 2 and 3
   EXPECT_EQ(slopes<double>(parameters, {2, 3}, 5.25)[4], -1);  // nearer to the sum: the choice rises
   EXPECT_EQ(slopes<double>(parameters, {2, 3}, 5.75)[4], 1);
   EXPECT_EQ(slopes<double>(parameters, {2, 3}, 1e30)[4], 0);  // too far away to tell
@@ -107,10 +108,12 @@ TEST(NaluVote, LayersBelowLearnFromTheChosenPart) {
   const Values identity = {1, 0, 0, 1}, x = {5, -3};
   const double of_logarithm = 0.3 * std::log(5) - 0.6 * std::log(3) - std::log(2);
   const Values sum = slopes<double>({0.2, 0.4, 0.3, -0.6, 1}, x, 2, &identity);
-  expect_near({sum[0], sum[1], sum[2], sum[3]}, {-2.2 * 0.2 * 5, -2.2 * 0.4 * 5, -2.2 * 0.2 * -3, -2.2 * 0.4 * -3}, 1e-13);
+  expect_near({sum[0], sum[1], sum[2], sum[3]}, {-2.2 * 0.2 * 5, -2.2 * 0.4 * 5, -2.2 * 0.2 * -3, -2.2 * 0.4 * -3},
+              1e-13);
   const Values product = slopes<double>({0.2, 0.4, 0.3, -0.6, 0}, x, 2, &identity);
   const double first = of_logarithm * 0.3 / 5, second = of_logarithm * -0.6 / -3;
-  expect_near({product[0], product[1], product[2], product[3]}, {first * 5, second * 5, first * -3, second * -3}, 1e-13);
+  expect_near({product[0], product[1], product[2], product[3]}, {first * 5, second * 5, first * -3, second * -3},
+              1e-13);
 }
 
 TEST(NaluVote, TheFastShapeLearnsAsTheOthersDo) {

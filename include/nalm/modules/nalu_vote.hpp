@@ -8,11 +8,11 @@
 // from every sample with the loss that suits it:
 //
 //   the sum       (a - t)^2, as the NAU
-//   the product   (ln|m| - ln|t|)^2, as the NRU-log: quadratic in the powers, and blind to signs, which follow from them
-//   the choice    a vote: every sample moves it towards the part that comes nearer to its target
+//   the product   (ln|m| - ln|t|)^2, as the NRU-log: quadratic in the powers, and blind to signs, which follow from
+//   them the choice    a vote: every sample moves it towards the part that comes nearer to its target
 //
-// Neither path has to learn through a gate, and the gate has nothing to learn through the paths. A majority decides, not a
-// mean: a quotient with a denominator near 0 has one vote like any other, however large it is.
+// Neither path has to learn through a gate, and the gate has nothing to learn through the paths. A majority decides,
+// not a mean: a quotient with a denominator near 0 has one vote like any other, however large it is.
 //
 // docs/results/one-unit.md has the study from which this module came.
 #pragma once
@@ -26,8 +26,18 @@ struct NaluVote {
 
   static constexpr ParameterInfo parameters[] = {
       {"W_sum", per_input_and_output, {Start::Kind::Nau}, Clamp{-1, 1}, "sum: 1 adds, -1 subtracts, 0 ignores"},
-      {"W_product", per_input_and_output, {Start::Kind::Nau}, Clamp{-1, 1}, "product: 1 multiplies, -1 divides, 0 ignores"},
-      {"choice", per_output, Start::constant(1), Clamp{0, 1}, "above 1/2 takes the sum, else the product", {}, End::Bit},
+      {"W_product",
+       per_input_and_output,
+       {Start::Kind::Nau},
+       Clamp{-1, 1},
+       "product: 1 multiplies, -1 divides, 0 ignores"},
+      {"choice",
+       per_output,
+       Start::constant(1),
+       Clamp{0, 1},
+       "above 1/2 takes the sum, else the product",
+       {},
+       End::Bit},
   };
   static constexpr Quantity weights_info[] = {
       {"W_sum", per_input_and_output, "W_sum as it is", Role::Detail, discrete::units},
@@ -69,10 +79,12 @@ struct NaluVote {
           "a = sum_i x_i*W_sum_io; m = prod_i |x_i|^W_product_io*prod_i sign(x_i)^round(W_product_io); y_o = a where "
           "choice_o > 1/2, else m; W_sum, W_product in [-1, 1]",
       .learned =
-          "which inputs are added (1), subtracted (-1) or ignored (0); which are multiplied, divided by or ignored; and "
+          "which inputs are added (1), subtracted (-1) or ignored (0); which are multiplied, divided by or ignored; "
+          "and "
           "which of the two is the output",
       .unusual_inputs =
-          "NaN gives NaN, and an infinite input mostly does; 0 counts as 1.2e-38 in the product, so that dividing by it "
+          "NaN gives NaN, and an infinite input mostly does; 0 counts as 1.2e-38 in the product, so that dividing by "
+          "it "
           "gives a huge number; products above e^88 = 1.7e38 are cut there.",
       .prepared = nru::logarithm,
       .own_loss =
@@ -156,7 +168,9 @@ struct NaluVote {
 
   // The part that was not chosen needs no discrete weights.
   static Expression ideal(Readout& r, int o) {
-    if (r.weight("gate", o) == 0) return nru::ideal(r, o, [](double w) { return std::fabs(w) > 0.5; }, "W_product");
+    if (r.weight("gate", o) == 0)
+      return nru::ideal(
+          r, o, [](double w) { return std::fabs(w) > 0.5; }, "W_product");
     Expression sum = 0.0;
     for (int i = 0; i < r.inputs(); ++i) sum += r.snapped("W_sum", i, o) * r.x(i);
     return sum;
@@ -164,8 +178,8 @@ struct NaluVote {
 
  private:
   template <class T, class Shape>
-  static void weights_back(const Shape& s, const T* x, const T* logarithm, int o, const T& d_sum,
-                        const T& d_exponent, T* dw) {
+  static void weights_back(const Shape& s, const T* x, const T* logarithm, int o, const T& d_sum, const T& d_exponent,
+                           T* dw) {
     const auto [dW_sum, dW_product, d_odd, d_gate, d_used] = unpack<weights_info>(s, dw);
     for (int i = 0; i < s.inputs; ++i) {
       const int k = i * s.outputs + o;
