@@ -211,6 +211,9 @@ struct ModuleInfo {
   // The formula it trains with, or empty where that is the one above: some modules train in another form than they are
   // evaluated in. Such a module has train_forward, and its backward belongs to that.
   std::string_view training_form{};
+  // The loss that it trains with as the last layer of a network where the recipe says so (Loss::Kind::Own), or empty:
+  // some modules have parts that each need a loss of their own. Such a module has own_backward.
+  std::string_view own_loss{};
   bool takes_noise = false;  // train_forward gets a random factor per input (TrainingRecipe::noise)
   std::span<const ParameterInfo> parameters{};
   std::span<const OptionInfo> options{};

@@ -95,6 +95,7 @@ struct Loss {
     Relative,  // ((y - t) / t)^2
     Log,       // (ln|y| - ln|t|)^2: blind to signs; a sample with y = 0 or t = 0 has no say
     Absolute,  // |y - t|
+    Own,       // what the last layer's module says (ModuleInfo::own_loss); Squared where it says nothing
   };
   Kind kind = Kind::Squared;
   double limit = 1;  // Huber

@@ -102,6 +102,18 @@ struct Kernels {
     }
   }
 
+  NALM_FLATTEN static void own_backward(const LayerShape& s, const S* p, const S* w, const S* x, const S* y,
+                                        const S* step, int step_stride, const S* t, double scale, S* dx, S* dp, S* dw,
+                                        int samples) {
+    if constexpr (HasOwnLoss<M>) {
+      for (int k = 0; k < samples; ++k) {
+        M::own_backward(s, lanes(p), lanes(w), lanes(x) + k * s.inputs, lanes(y) + k * s.outputs,
+                        lanes(step) + k * step_stride, lanes(t) + k * s.outputs, T(scale),
+                        dx ? lanes(dx) + k * s.inputs : nullptr, lanes(dp), lanes(dw));
+      }
+    }
+  }
+
   // The samples of a batch, walked along together.
   struct Batch {
     const T *x, *prepared, *noise, *t;
@@ -113,11 +125,17 @@ struct Kernels {
   static void learn(const LayerShape& s, const S* p, const S* w, const S* x, const S* prepared, const S* noise,
                     const S* t, double scale, const Loss* loss, S* step, S* dp, S* dw, int samples) {
     Batch batch{lanes(x), ready(prepared, x), lanes(M::info.takes_noise ? noise : x), lanes(t)};
-    // Other losses than the squared error are a call, and a call in the fast loop would cost it its registers.
+    // Other losses than the squared error and the module's own are a call, and a call in the fast loop would cost it
+    // its registers.
     if constexpr (has_fixed) {
-      if (is_fixed(s) && !loss) {
-        const int blocks = samples / block;
-        learn_blocks<2, 1>(s, lanes(p), lanes(w), batch, scale, lanes(dp), lanes(dw), blocks);
+      const int blocks = samples / block;
+      if (is_fixed(s) && (!loss || is_own(loss))) {
+        if (loss) {
+          if constexpr (HasOwnLoss<M>)
+            learn_blocks<2, 1, true>(s, lanes(p), lanes(w), batch, scale, lanes(dp), lanes(dw), blocks);
+        } else {
+          learn_blocks<2, 1, false>(s, lanes(p), lanes(w), batch, scale, lanes(dp), lanes(dw), blocks);
+        }
         samples -= blocks * block;
         batch = batch.from(blocks * block, s.inputs, s.outputs);
       }
@@ -133,13 +151,19 @@ struct Kernels {
       const Batch here = batch.from(k, s.inputs, s.outputs);
       take_prepared(here.prepared, 0, s.inputs, kept);
       nalm::training_forward<M>(s, p, w, here.x, here.noise, y, kept);
+      if constexpr (HasOwnLoss<M>) {
+        if (is_own(loss)) {
+          M::own_backward(s, p, w, here.x, y, kept, here.t, T(scale), static_cast<T*>(nullptr), dp, dw);
+          continue;
+        }
+      }
       for (int o = 0; o < s.outputs; ++o) dy[o] = slope(loss, y[o], here.t[o]) * scale;
       M::backward(s, p, w, here.x, y, kept, dy, static_cast<T*>(nullptr), dp, dw);
     }
   }
 
   // A block of samples at a time, each with a sum of its own; the sums are added up at the end.
-  template <int I, int O>
+  template <int I, int O, bool own>
   NALM_FLATTEN static void learn_blocks(const LayerShape& any, const T* p, const T* w, Batch batch, double scale, T* dp,
                                         T* dw, int blocks) {
     using B = Lanes<S, block>;
@@ -159,8 +183,14 @@ struct Kernels {
         for (int i = 0; i < I; ++i) step[i] = B::gather(batch.prepared + i, I);
       }
       nalm::training_forward<M>(s, local_p, local_w, sample, noise, y, step);
-      for (int o = 0; o < O; ++o) dy[o] = (y[o] - B::gather(batch.t + o, O)) * factor;
-      M::backward(s, local_p, local_w, sample, y, step, dy, static_cast<B*>(nullptr), local_dp, local_dw);
+      if constexpr (own) {
+        B t[O];
+        for (int o = 0; o < O; ++o) t[o] = B::gather(batch.t + o, O);
+        M::own_backward(s, local_p, local_w, sample, y, step, t, factor, static_cast<B*>(nullptr), local_dp, local_dw);
+      } else {
+        for (int o = 0; o < O; ++o) dy[o] = (y[o] - B::gather(batch.t + o, O)) * factor;
+        M::backward(s, local_p, local_w, sample, y, step, dy, static_cast<B*>(nullptr), local_dp, local_dw);
+      }
     }
     for (int k = 0; k < P; ++k) dp[k] += local_dp[k].sum();
     for (int k = 0; k < W; ++k) dw[k] += local_dw[k].sum();
@@ -217,10 +247,13 @@ struct Kernels {
     if constexpr (sizeof(S) == 4) t.learn = learn;  // in double nobody waits for it, but for the compiler
     if constexpr (HasPrepare<M>) t.prepare = prepare;
     if constexpr (HasTrainingForm<M>) t.training_forward = training_forward;
+    if constexpr (HasOwnLoss<M>) t.own_backward = own_backward;
     return t;
   }
 
  private:
+  static bool is_own(const Loss* loss) { return HasOwnLoss<M> && loss && loss->kind == Loss::Kind::Own; }
+
   template <class V>
   static V slope(const Loss* loss, const V& y, const V& t) {
     if (loss) return loss_gradient(*loss, y, t);

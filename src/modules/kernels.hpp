@@ -28,6 +28,10 @@ struct LayerKernels {
   void (*backward)(const LayerShape&, const S* p, const S* w, const S* x, const S* y, const S* step, int step_stride,
                    const S* dy, S* dx, S* dp, S* dw, int samples);
 
+  // The same for the module's own loss, times scale / 2, whose targets are t; null if it has none.
+  void (*own_backward)(const LayerShape&, const S* p, const S* w, const S* x, const S* y, const S* step,
+                       int step_stride, const S* t, double scale, S* dx, S* dp, S* dw, int samples);
+
   // (training_)forward and backward in one: dy = loss_gradient * scale, with (y - t) for no loss. For a layer that is
   // the whole network; the sums over the batch may be taken in another order than by the two calls above. prepared is
   // what prepare gave. Null in double.

@@ -14,6 +14,7 @@ template <class T>
   const T difference = y - t;
   switch (loss.kind) {
     case Loss::Kind::Squared:
+    case Loss::Kind::Own:  // of a module that has none; others have own_backward
       break;
     case Loss::Kind::Huber:
       return min(loss.limit, max(-loss.limit, difference));

@@ -21,6 +21,7 @@ template <class M>
 concept HasPromisedFunctions = requires(const LayerShape& s, const double* in, double* out) {
   requires !HasPrepare<M> || requires { M::prepare(s, in, out); };
   requires !HasTrainingForm<M> || requires { M::train_forward(s, in, in, in, in, out, out); };
+  requires !HasOwnLoss<M> || requires { M::own_backward(s, in, in, in, in, in, in, *in, out, out, out); };
 };
 
 inline Recipe ordinary_recipe() { return {}; }
@@ -65,7 +66,8 @@ consteval bool check_header() {
       "skeleton.hpp shows each of them.");
   static_assert(
       HasPromisedFunctions<M>,
-      "The header's info has `prepared` without a function prepare, or `training_form` without train_forward.");
+      "The header's info has `prepared` without a function prepare, `training_form` without train_forward, or "
+      "`own_loss` without own_backward.");
   constexpr ModuleInfo info = info_of<M>();
   static_assert(is_complete(info), "A text is missing in the header's info, or a table is empty.");
   static_assert(names_differ(info.parameters) && names_differ(info.weights),

@@ -16,6 +16,10 @@ void whole_forward(const Shape& s, const T* p, const T* w, const T* x, T* y, T* 
 template <class M>
 concept HasTrainingForm = !M::info.training_form.empty();
 
+// Some modules have a loss of their own.
+template <class M>
+concept HasOwnLoss = !M::info.own_loss.empty();
+
 // The form that backward belongs to. Expects what `prepare` gave in the first steps.
 template <class M, class T, class Shape>
 void training_forward(const Shape& s, const T* p, const T* w, const T* x, [[maybe_unused]] const T* noise, T* y,

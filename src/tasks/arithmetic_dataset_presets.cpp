@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "nalm/train.hpp"
 #include "tasks/arithmetic_dataset.hpp"
 
 namespace nalm {
@@ -79,6 +80,22 @@ std::vector<Cell> sweep(std::string_view what) {
   return cells;
 }
 
+// A second layer that is told nothing (docs/results/one-unit.md). Sums start positive, because a sum that passes
+// through 0 has no logarithm there; powers are drawn to 1 and -1, because both sums count.
+Cell vote(SubsetOperation operation, long iterations) {
+  Cell cell = subset_cell({"NALU-vote", "NAU:{},NALU-vote:1", 0, 0, 0}, operation, standard, iterations);
+  Recipe& recipe = cell.recipe = default_recipe(cell.stack);
+  const double n = static_cast<double>(iterations);
+  recipe.training.iterations = iterations;
+  recipe.training.cool_down = CoolDown{n / 2, n};
+  recipe.layers[0].regularisers = {Regulariser::sparsity(0.01, n / 2, 0.75 * n)};
+  recipe.layers[0].starts = {{"W", 0, 1}};
+  recipe.layers[1].regularisers = {Regulariser::sparsity(0.01, n / 2, 0.75 * n, "W_sum"),
+                                   Regulariser::unit(0.001, 0, 0, "W_product")};
+  recipe.layers[1].starts = {{"choice", 0, 0}};
+  return cell;
+}
+
 // Four inputs, a is the sum of all and b that of the first two: the "simple" task.
 Cell simple_cell(SubsetNetwork net, SubsetOperation operation) {
   SubsetSetting setting = standard;
@@ -152,6 +169,11 @@ std::vector<Cell> cells(std::string_view preset) {
     return list;
   }
   if (preset == "simple") return simple();
+  if (preset == "vote") {
+    std::vector<Cell> list;
+    for (const SubsetOperation operation : {Add, Subtract, Multiply, Divide}) list.push_back(vote(operation, 100000));
+    return list;
+  }
   if (preset == "gating-simple") return gating(true);
   if (preset == "ablation-simple") return ablation(true);
   if (preset == "gating" || preset == "ablation") {
@@ -195,6 +217,7 @@ extern const Task arithmetic_dataset{
                 {"full", "+ and - with NAU and NAC+, 500,000 iterations", 100, "half an hour"},
                 {"product", "x with NAU and NMU, up to 5,000,000 iterations", 20, "15 minutes"},
                 {"simple", "x of sums of four inputs", 100, "a minute"},
+                {"vote", "+ - x / with NAU and NALU-vote, which is told nothing, 100,000 iterations", 8, "minutes"},
                 {"gating", "x and + with a gate behind a layer of sums, up to 5,000,000 iterations", 100, "days"},
                 {"gating-simple", "the same with four inputs, 200,000 iterations", 100, "5 minutes"},
                 {"ablation", "x with the NMU without regulariser, clamp or both, up to 5,000,000 iterations", 25,

@@ -37,6 +37,9 @@ Network<S>::Network(const Stack& stack, Wiring wiring, const simd::Target& targe
     is_stack_ =
         is_stack_ && nodes[k].kind == Wiring::Node::Kind::Layer && nodes[k].layer == before && nodes[k].from == before;
   }
+  const Wiring::Node& last = nodes.back();
+  has_own_loss_ = last.kind == Wiring::Node::Kind::Layer &&
+                  layers_[static_cast<std::size_t>(last.layer)].kernels->own_backward != nullptr;
   // What a tile needs should stay in the caches.
   if (nodes.size() > 64) tile_ = nodes.size() > 1024 ? 1 : 4;
   const int in_cache = 24 * 1024 / static_cast<int>(at(inputs()) * sizeof(S));
@@ -142,7 +145,7 @@ void Network<S>::training_forward_tile(const S* x, int first_sample, int samples
 // From the gradient of the output, which is there already, to those of the effective weights and, unless dx is null, of
 // the inputs.
 template <class S>
-void Network<S>::backward_tile(const S* x, int samples, S* dx) {
+void Network<S>::backward_tile(const S* x, int samples, S* dx, const OwnLoss* own) {
   for (std::size_t k = 1; k + 1 < nodes_.size(); ++k)
     std::fill_n(nodes_[k].dy.data(), at(samples * wiring_.nodes()[k].width), S(0));
   for (std::size_t k = nodes_.size(); k-- > 1;) {
@@ -156,6 +159,12 @@ void Network<S>::backward_tile(const S* x, int samples, S* dx) {
     const bool wanted =
         node.from > 0 && wiring_.nodes()[static_cast<std::size_t>(node.from)].kind != Wiring::Node::Kind::Constant;
     S* below = node.from == 0 ? dx : wanted ? nodes_[static_cast<std::size_t>(node.from)].dy.data() : nullptr;
+    if (own && k + 1 == nodes_.size()) {
+      l.kernels->own_backward(l.spec.shape, l.p.data(), l.w.data(), values_of(node.from, x), state.y.data(),
+                              state.step.data(), l.step_count, own->t, own->scale, below, l.dp.data(), l.dw.data(),
+                              samples);
+      continue;
+    }
     l.kernels->backward(l.spec.shape, l.p.data(), l.w.data(), values_of(node.from, x), state.y.data(),
                         state.step.data(), l.step_count, state.dy.data(), below, l.dp.data(), l.dw.data(), samples);
   }
@@ -227,6 +236,11 @@ void Network<S>::learn(const S* x, const S* t, int samples, double scale, const 
     const S* tile_x = x + at(first * inputs());
     training_forward_tile(tile_x, first, count, nodes_.size());
     NodeState& last = nodes_.back();
+    if (loss.kind == Loss::Kind::Own && has_own_loss_) {
+      const OwnLoss own{t + at(first * outputs()), scale};
+      backward_tile(tile_x, count, nullptr, &own);
+      continue;
+    }
     step_kernels_->error_gradient(last.y.data(), t + at(first * outputs()), last.dy.data(), count * outputs(), scale,
                                   loss);
     backward_tile(tile_x, count);

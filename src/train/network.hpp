@@ -99,15 +99,21 @@ class Network {
   void apply_back(const Wiring::Node& node, const NodeState& state, const S* x, int samples, S* dx);
   void forward_tile(const S* x, int samples);
   void training_forward_tile(const S* x, int first_sample, int samples, std::size_t nodes);
-  void backward_tile(const S* x, int samples, S* dx = nullptr);
+  // own: what the last layer needs for its module's own loss, in place of the gradient of its output; or null.
+  struct OwnLoss {
+    const S* t;
+    double scale;
+  };
+  void backward_tile(const S* x, int samples, S* dx = nullptr, const OwnLoss* own = nullptr);
   const S* prepared_or_own(const S* x, int samples, const S* prepared);
 
   int lanes_;
   const StepKernels<S>* step_kernels_;
   Wiring wiring_;
   bool is_stack_ = true;
-  int tile_ = tile;        // smaller for wirings with many nodes
-  int learn_tile_ = tile;  // smaller for wide inputs
+  bool has_own_loss_ = false;  // the node behind all others is a layer whose module has one
+  int tile_ = tile;            // smaller for wirings with many nodes
+  int learn_tile_ = tile;      // smaller for wide inputs
   std::vector<LayerState> layers_;
   std::vector<NodeState> nodes_;
   AlignedVector<double> sums_;

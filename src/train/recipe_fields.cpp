@@ -79,12 +79,13 @@ constexpr std::array<KindName, 5> names_of(Regulariser::Kind) {
            {"unit", "strength * mean |1 - |w||, rising from start to end"},
            {"grow", "-strength * mean w^2, rising from start to end"}}};
 }
-constexpr std::array<KindName, 5> names_of(Loss::Kind) {
+constexpr std::array<KindName, 6> names_of(Loss::Kind) {
   return {{{"squared", "the squared error"},
            {"huber", "the squared error, and a straight line beyond limit"},
            {"relative", "the squared relative error"},
            {"log", "the squared difference of the logarithms of the magnitudes"},
-           {"absolute", "the absolute error"}}};
+           {"absolute", "the absolute error"},
+           {"own", "the module's own; the squared error if it has none"}}};
 }
 
 constexpr auto fields_of(const Adam&) {

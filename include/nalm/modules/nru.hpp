@@ -18,13 +18,14 @@ namespace nru {
 inline constexpr double smallest = 1.17549435e-38;  // the smallest normal float32, in double too
 inline constexpr std::string_view logarithm = "ln(max(|x|, 1.2e-38))";
 
-// The product of powers of NRU-log and NRU-power. Whole powers carry their sign; of the others it is asked for.
+// The product of powers of NRU-log, NRU-power and NALU-vote. Whole powers carry their sign; of the others it is asked
+// for.
 template <class CountsSign>
-Expression ideal(Readout& r, int o, CountsSign counts_sign) {
+Expression ideal(Readout& r, int o, CountsSign counts_sign, std::string_view weights = "W") {
   std::vector<Power> powers;
   Expression signs = 1.0;
   for (int i = 0; i < r.inputs(); ++i) {
-    const double w = r.snapped("W", i, o);
+    const double w = r.snapped(weights, i, o);
     const bool whole = w == std::round(w);
     powers.push_back({whole ? r.x(i) : abs(r.x(i)), w});
     if (!whole && counts_sign(w)) signs *= sign(r.x(i));
