@@ -29,7 +29,7 @@ namespace {
 constexpr int restarts = 24;
 constexpr long chunk = 1000;  // iterations between looks at the clock
 constexpr std::size_t rows_for_errors = 256;
-constexpr double most_terms = 1000;
+constexpr double longest_formula = 1000;
 constexpr std::chrono::seconds to_finish(1);  // of the restarts when the fit is cut, those that can be read by then
 
 // Layers with weights in [-1, 1] need inputs that are not far from 1; one scale for all columns keeps sums sums.
@@ -204,12 +204,12 @@ Finalist finished(const Model& trained, const Data& data, const Subset& rows) {
 Status check_size(const Stack& stack, const std::string& text) {
   double terms = stack.front().shape.inputs;
   for (const LayerSpec& layer : stack) terms *= layer.shape.outputs;
-  if (terms <= most_terms) return Done{};
+  if (terms <= longest_formula) return Done{};
   return Error{
       fmt::format("the stack {} spells a formula of {:.6g} terms, and at most {:g} can be checked; use fewer outputs, "
                   "fewer layers, "
                   "or fewer columns with --inputs.",
-                  text, terms, most_terms)};
+                  text, terms, longest_formula)};
 }
 
 }  // namespace
