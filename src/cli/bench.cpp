@@ -187,7 +187,7 @@ int run(Store& store, const BenchCommand& o) {
   const Result<std::vector<RunId>> todo = store.missing();
   if (!todo) return fail(todo.error());
   announce(store, todo->size(), o);
-  const Interruptible interruptible;
+  std::optional<Interruptible> interruptible(std::in_place);
   const std::size_t total = store.run_count();
   std::atomic<std::size_t> finished = total - todo->size();
   Progress progress(o.quiet        ? ProgressStyle::Quiet
@@ -198,7 +198,7 @@ int run(Store& store, const BenchCommand& o) {
   ExecutorSettings settings;
   settings.threads = o.threads;
   settings.progress = &progress.done();
-  settings.stop = interruptible.token();
+  settings.stop = interruptible->token();
   settings.finished = [&](const FinishedRuns& runs) -> Status {
     const double seconds = progress.seconds();
     if (Status added = store.add(runs, seconds - stored_until); !added) return added;
@@ -217,6 +217,7 @@ int run(Store& store, const BenchCommand& o) {
          store.folder());
     return Interruptible::exit_code();
   }
+  interruptible.reset();  // everything is stored: what follows may end at once
   return finish(store, o, todo->size(), seconds);
 }
 

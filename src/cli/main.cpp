@@ -1,55 +1,10 @@
-#include <fmt/format.h>
-
+// What the program does whatever the command: an exception becomes a sentence.
 #include <cstdlib>
 #include <exception>
 #include <new>
 
-#include "cli/command.hpp"
-#include "nalm/version.hpp"
-#include "simd/dispatch.hpp"
-
-namespace nalm::cli {
-namespace {
-
-int run(int argc, char** argv) {
-  if (const Result<const simd::Target*> target = simd::choose_target(); !target) return fail(target.error());
-  Program program(
-      "nalm: neural arithmetic logic modules, small neural layers whose trained weights are a formula.\n"
-      "Exit codes: 0 success or yes, 1 the answer is no, 2 bad use or bad input.",
-      "Environment:\n"
-      "  NALM_SIMD=NAME  use this SIMD target instead of the widest (avx512, avx2, sse4, scalar)\n"
-      "\nStart with:\n"
-      "  nalm list          the modules\n"
-      "  nalm list NMU      one module: formula, parameters, habits, differences from the paper\n"
-      "  nalm train NAU --operation add --range \"[1,2)\"   watch one training\n"
-      "  nalm fit data.csv --target y     the formula behind a table\n"
-      "  nalm bench         the paper's benchmark, about a minute\n"
-      "  nalm help COMMAND",
-      [] {
-        return fmt::format("nalm {} ({}, SIMD target {}: {} runs at once)", version(), compiler(), simd_target(),
-                           simd_lanes());
-      });
-  add_list(program);
-  add_check(program);
-  add_eval(program);
-  add_explain(program);
-  add_fit(program);
-  add_predict(program);
-  add_train(program);
-  add_calc(program);
-  add_bench(program);
-  add_table(program);
-  add_compare(program);
-  add_report(program);
-  add_figure(program);
-  add_export(program);
-  add_completion(program);
-  add_man(program);
-  return program.run(argc, argv);
-}
-
-}  // namespace
-}  // namespace nalm::cli
+#include "cli/output.hpp"
+#include "cli/run.hpp"
 
 namespace {
 
@@ -59,7 +14,8 @@ int tell_exception() {
   try {
     throw;
   } catch (const std::bad_alloc&) {
-    draw(stderr, "nalm: out of memory; use fewer rows or a smaller network.\n");
+    draw(stderr,
+         "nalm: out of memory; use fewer rows, fewer threads or a smaller network, or allow more (ulimit -v).\n");
   } catch (const std::exception& e) {
     draw(stderr, "nalm: unexpected error: ");
     draw(stderr, e.what());

@@ -16,6 +16,7 @@ using Clock = std::chrono::steady_clock;
 
 // Recipes that look at the validation error see set 0, renewed as often as the benchmark does it.
 constexpr long renew_every = 1000;
+constexpr long ask_every = 256;       // whether to go on, however seldom errors are logged
 constexpr int evaluation_tile = 256;  // rows
 constexpr int rows_that_end = 3;      // met in a row, see Cell::may_end_after
 
@@ -77,6 +78,7 @@ class BundleRun {
     const long last = cell_.recipe.training.iterations;
     long reported = 0;
     for (long e = 0;; ++e) {
+      if (e % ask_every == 0 && !progressed(0)) return false;
       if (e % cell_.log_every == 0 || e == last) {
         log(e);
         if (!progressed(static_cast<double>((e - reported) * static_cast<long>(seeds_.size())))) return false;

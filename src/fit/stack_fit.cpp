@@ -1,8 +1,14 @@
 #include "fit/stack_fit.hpp"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <stop_token>
+
+#include <fmt/format.h>
 
 #include "base/random.hpp"
 #include "fit/description.hpp"
@@ -23,6 +29,8 @@ namespace {
 constexpr int restarts = 24;
 constexpr long chunk = 1000;  // iterations between looks at the clock
 constexpr std::size_t rows_for_errors = 256;
+constexpr double longest_formula = 1000;
+constexpr std::chrono::seconds to_finish(1);  // of the restarts when the fit is cut, those that can be read by then
 
 // Layers with weights in [-1, 1] need inputs that are not far from 1; one scale for all columns keeps sums sums.
 double common_scale(const Data& data) {
@@ -191,12 +199,26 @@ Finalist finished(const Model& trained, const Data& data, const Subset& rows) {
   return result;
 }
 
+// Written out, an output names every output below it: a formula of thousands of terms takes minutes to check, and
+// nobody reads it.
+Status check_size(const Stack& stack, const std::string& text) {
+  double terms = stack.front().shape.inputs;
+  for (const LayerSpec& layer : stack) terms *= layer.shape.outputs;
+  if (terms <= longest_formula) return Done{};
+  return Error{
+      fmt::format("the stack {} spells a formula of {:.6g} terms, and at most {:g} can be checked; use fewer outputs, "
+                  "fewer layers, "
+                  "or fewer columns with --inputs.",
+                  text, terms, longest_formula)};
+}
+
 }  // namespace
 
 Result<std::vector<Finalist>> train_stack(const Data& data, const FitOptions& options, const StackWatch& watch,
                                           bool& cut) {
   Result<Stack> stack = parse_stack(options.stack, static_cast<int>(data.inputs));
   if (!stack) return stack.error();
+  if (Status small = check_size(*stack, options.stack); !small) return small.error();
   const ModuleInfo* linear = *find_module("Linear");
   const int outputs = stack->back().shape.outputs;
   // Its numbers are found by least squares in the end, a constant term among them.
@@ -217,7 +239,10 @@ Result<std::vector<Finalist>> train_stack(const Data& data, const FitOptions& op
   }
 
   const double scale = common_scale(data);
+  // An iteration of a large stack takes long: the trainer is told to rest as soon as somebody wants an end.
+  std::stop_source enough;
   const BatchSource source = [&](int run, long iteration, std::span<double> x, std::span<double> t) {
+    if (watch.stop && watch.stop()) enough.request_stop();
     Xoshiro random(options.seed + static_cast<std::uint64_t>(iteration) * 0x9e3779b97f4a7c15u +
                    static_cast<std::uint64_t>(run) * 0xd1342543de82ef95u);
     for (std::size_t k = 0; k < t.size(); ++k) {
@@ -228,21 +253,34 @@ Result<std::vector<Finalist>> train_stack(const Data& data, const FitOptions& op
   };
   const Subset few = subset(data, rows_for_errors, scale);
   const long iterations = settings.recipe.training.iterations;
+  std::array<double, restarts> errors{};  // at the last look
   for (long done = 0; done < iterations && !cut; done += chunk) {
     for (int run = 0; run < restarts; ++run) {
       const Result<std::vector<double>> y = predict(*trainer->model(run), few.x, Precision::Double);
       double sum = 0;
       for (std::size_t k = 0; y && k < few.y.size(); ++k) sum += portable::pow((*y)[k] - few.y[k] / data.y_scale, 2);
       const double error = sum / static_cast<double>(few.y.size());
+      errors[static_cast<std::size_t>(run)] = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
       if (Status set = trainer->set_validation_error(run, error); !set) return set.error();
     }
-    if (Status trained = trainer->train(std::min(chunk, iterations - done), source); !trained) return trained.error();
+    const TrainWatch ends{.progress = nullptr, .every = chunk, .stop = enough.get_token()};
+    if (Status trained = trainer->train(std::min(chunk, iterations - done), source, ends); !trained)
+      return trained.error();
     if (watch.progress) watch.progress(static_cast<double>(done + chunk) / static_cast<double>(iterations));
     cut = watch.stop && watch.stop();
   }
   const Subset rows = subset(data, rows_for_numbers, 1);
+  std::vector<int> order(restarts);
+  std::iota(order.begin(), order.end(), 0);
+  const auto at = [](int run) { return static_cast<std::size_t>(run); };
+  if (cut) std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return errors[at(a)] < errors[at(b)]; });
   std::vector<Finalist> result;
-  for (int run = 0; run < restarts; ++run) result.push_back(finished(*trainer->model(run), data, rows));
+  const auto begin = std::chrono::steady_clock::now();
+  for (const int run : order) {
+    cut = cut || (watch.stop && watch.stop());
+    if (cut && !result.empty() && std::chrono::steady_clock::now() - begin > to_finish) break;
+    result.push_back(finished(*trainer->model(run), data, rows));
+  }
   return result;
 }
 

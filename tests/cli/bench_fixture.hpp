@@ -2,14 +2,18 @@
 #pragma once
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
 #include <functional>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cli/program.hpp"
@@ -46,6 +50,16 @@ class BenchCli : public ProgramTest {
     int status = 0;
     waitpid(child, &status, 0);
     return {exit_code_of(status), text_of(folder_ / ".out"), text_of(folder_ / ".err")};
+  }
+
+  // The same, of one that was asked to end: it is killed if it has not within a quarter of a minute.
+  Outcome finish_soon(pid_t child) {
+    const std::jthread impatient([child](const std::stop_token& ended) {
+      for (int k = 0; k < 150 && !ended.stop_requested(); ++k)
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      if (!ended.stop_requested()) kill(child, SIGKILL);
+    });
+    return finish(child);
   }
 
   Result<Store> store(const std::string& name) { return Store::read((folder_ / name).string()); }

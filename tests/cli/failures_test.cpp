@@ -87,6 +87,13 @@ TEST_F(Failures, OfPredict) {
   fail_everywhere("predict m.json ok.csv", after_setup(), [] {});
 }
 
+// Some disks have no locks, and nobody else is to blame.
+TEST_F(Failures, OfALockAreNotTakenForAnotherWriter) {
+  const std::string settings = "env LD_PRELOAD='" NALM_FAILING "' NALM_FAIL_LOCK=1";
+  expect_refused(program(bench + std::string(" --quiet --out new"), settings),
+                 {"new/lock: the file cannot be locked (No locks available)", "on another disk with --out"});
+}
+
 // What is stored is whole: the run, or nothing; and the store can be gone on with.
 TEST_F(Failures, OfBench) {
   fail_everywhere(bench + std::string(" --out new"), after_setup(), [&] {

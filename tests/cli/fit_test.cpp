@@ -105,6 +105,17 @@ TEST_F(FitCli, TrainsOnlyTheStackThatIsNamed) {
   expect_refused(program("fit sum.csv --target y --model NAX:1 --quiet"), {"NAX"});
 }
 
+// Both its iterations and its formulas take long.
+TEST_F(FitCli, TheTimeLimitHoldsForALargeStackToo) {
+  write_table("data.csv", 200);
+  const Outcome run = program("fit data.csv --target y --model NMU:300,NAU:1 --time-limit 0.5", "timeout -s KILL 60");
+  EXPECT_TRUE(run.exit_code == 0 || run.exit_code == 1) << run.exit_code << run.err;
+  EXPECT_TRUE(contains(run.out, "The search was cut short")) << run.out << run.err;
+  expect_refused(
+      program("fit data.csv --target y --model NMU:1000,NAU:1"),
+      {"data.csv: the stack NMU:1000,NAU:1 spells a formula of 3000 terms", "at most 1000", "fewer outputs"});
+}
+
 TEST_F(FitCli, BadInputGetsOneSentence) {
   write_table("data.csv", 50);
   expect_refused(program("fit data.csv --target z --quiet"), {"\"z\"", "a, b, c, y"});

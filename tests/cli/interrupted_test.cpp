@@ -123,6 +123,31 @@ TEST_F(BenchCli, KilledAtAnyMomentItLosesAtMostTheRunsInFlight) {
   EXPECT_TRUE(text_of(folder_ / "killed.csv") == text_of(folder_ / "whole.csv"));
 }
 
+// With a thousand inputs it takes a minute to draw the rows on which errors are measured, and to measure them once.
+TEST_F(BenchCli, CtrlCEndsTheSetupToo) {
+  const pid_t child = start(
+      {"bench", "--inputs", "1000", "--seeds", "0..7", "--ranges", "6", "--threads", "1", "--quiet", "--out", "large"},
+      "");
+  while (!fs::exists(folder_ / "large" / "runs.sqlite")) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  kill(child, SIGTERM);
+  const Outcome run = finish_soon(child);
+  EXPECT_EQ(run.exit_code, 128 + SIGTERM) << run.err;
+  EXPECT_TRUE(contains(run.err, "Interrupted: 0 of 184 runs are stored")) << run.err;
+}
+
+// Errors may be logged as seldom as one likes.
+TEST_F(BenchCli, CtrlCDoesNotWaitForTheNextLoggedRow) {
+  const pid_t child = start({"bench", "--task", "nsr-minimum", "--preset", "quick", "--iterations", "1000000000",
+                             "--log-every", "1000000000", "--quiet", "--out", "long"},
+                            "");
+  while (!fs::exists(folder_ / "long" / "runs.sqlite")) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  kill(child, SIGINT);
+  const Outcome run = finish_soon(child);
+  EXPECT_EQ(run.exit_code, 130) << run.err;
+}
+
 // A fit is given up in the middle: what was found before stays, and the rest is found later, bit for bit.
 TEST_F(BenchCli, FormulasAreInterruptedAndResumedToo) {
   std::vector<std::string> arguments{"bench",     "--task", "formulas",

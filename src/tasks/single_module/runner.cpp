@@ -118,11 +118,12 @@ class Prepared {
   std::vector<Entry> entries_;
 };
 
-// Ten thousand rows in lane layout, from a stream whose seed is the same for all runs.
+// Ten thousand rows in lane layout, from a stream whose seed is the same for all runs. Thousands of inputs take a while
+// to draw: where somebody wants to stop, the set is not complete, and nobody looks at it.
 class EvaluationSet {
  public:
   EvaluationSet(const std::vector<Place>& places, bool test, int inputs, const std::vector<Operation>& operations,
-                std::span<Bundle<float>* const> bundles)
+                std::span<Bundle<float>* const> bundles, const std::stop_token& stop)
       : lanes_(places.size()), inputs_(static_cast<std::size_t>(inputs)) {
     const std::vector<std::string> rows = rows_of(places, test, inputs);
     x_.resize(evaluation_rows * inputs_ * lanes_);
@@ -132,6 +133,7 @@ class EvaluationSet {
       std::string drawn;
       Samples samples;
       for (std::size_t l = 0; l < lanes_; ++l) {
+        if (stop.stop_requested()) return;
         if (rows[l] != drawn) {
           NumpyStream stream(test ? test_seed : validation_seed);
           samples = draw(stream, test ? places[l].range.test : places[l].range.train, operation, inputs,
@@ -179,7 +181,7 @@ class EvaluationSets {
  public:
   using Shared = std::shared_ptr<const EvaluationSet>;
   Shared get(bool test, const std::vector<Place>& places, int inputs, const std::vector<Operation>& operations,
-             std::span<Bundle<float>* const> bundles) {
+             std::span<Bundle<float>* const> bundles, const std::stop_token& stop) {
     std::set<std::string_view> prepared;
     for (Bundle<float>* bundle : bundles) prepared.insert(bundle->network().spec(0).module->prepared);
     const std::lock_guard lock(mutex_);
@@ -187,7 +189,7 @@ class EvaluationSets {
     std::weak_ptr<const EvaluationSet>& known =
         sets_[{test, operations, std::move(prepared), EvaluationSet::rows_of(places, test, inputs)}];
     Shared set = known.lock();
-    if (!set) known = set = std::make_shared<EvaluationSet>(places, test, inputs, operations, bundles);
+    if (!set) known = set = std::make_shared<EvaluationSet>(places, test, inputs, operations, bundles, stop);
     return set;
   }
 
@@ -236,7 +238,10 @@ class WorkRun {
       if (std::find(operations_.begin(), operations_.end(), pair.operation) == operations_.end())
         operations_.push_back(pair.operation);
     }
-    for (const std::vector<Place>& places : work.bundles) add(places, target);
+    for (const std::vector<Place>& places : work.bundles) {
+      if (stopped()) return;
+      add(places, target);
+    }
     const std::size_t rows = static_cast<std::size_t>(batch_) * lanes_, inputs = static_cast<std::size_t>(inputs_);
     const std::size_t drawn = static_cast<std::size_t>(batch_) * inputs * streams_.columns() * sizeof(double);
     const std::size_t read = rows * (inputs + operations_.size()) * sizeof(float);
@@ -250,11 +255,13 @@ class WorkRun {
   // progressed(iterations x runs) is called now and then; false from it ends the training.
   template <class F>
   bool train(F progressed) {
+    if (stopped()) return false;  // before the work was complete
     LaneStream::Targets targets{};
     for (const Operation operation : operations_)
       targets[static_cast<std::size_t>(operation)] = t_[static_cast<std::size_t>(operation)].data();
     for (long e = 0; e <= last_;) {
-      for (PlacesInTraining& places : places_) evaluate(places, e);
+      for (PlacesInTraining& places : places_)
+        if (!evaluate(places, e)) return false;
       // Until the next evaluation, or as far as batches are drawn ahead.
       long count = std::min({chunk_, next_multiple(e, log_every_) - e, next_multiple(e, renew_every) - e});
       for (const Training& training : places_.front().trainings) {
@@ -274,6 +281,7 @@ class WorkRun {
         prepared_.compute(x_.data(), samples);
         timings_.training += lap();
         for (Training& training : places.trainings) {
+          if (stopped()) return false;
           const long own = std::min(count, training.iterations + 1 - e);
           step(training, own);
           const double seconds = lap();
@@ -305,6 +313,8 @@ class WorkRun {
   }
 
  private:
+  bool stopped() const { return settings_.stop.stop_requested(); }
+
   static std::vector<Bundle<float>*> bundles_of(PlacesInTraining& places) {
     std::vector<Bundle<float>*> bundles;
     for (Training& training : places.trainings) bundles.push_back(&training.bundle);
@@ -335,8 +345,8 @@ class WorkRun {
     PlacesInTraining& added = places_.emplace_back(PlacesInTraining{std::move(places), real.size(),
                                                                     LaneStream(target, streams_, lanes, inputs_),
                                                                     std::move(trainings), nullptr, nullptr});
-    added.validation = sets_.get(false, added.places, inputs_, operations_, bundles_of(added));
-    added.test = sets_.get(true, added.places, inputs_, operations_, bundles_of(added));
+    added.validation = sets_.get(false, added.places, inputs_, operations_, bundles_of(added), settings_.stop);
+    added.test = sets_.get(true, added.places, inputs_, operations_, bundles_of(added), settings_.stop);
     timings_.data += since(start);
   }
 
@@ -359,8 +369,8 @@ class WorkRun {
   static long next_multiple(long e, long of) { return (e / of + 1) * of; }
 
   // Logs errors, and renews the validation error where a recipe looks at it, with the parameters before this
-  // iteration's update.
-  void evaluate(PlacesInTraining& places, long e) {
+  // iteration's update. False: given up in the middle.
+  bool evaluate(PlacesInTraining& places, long e) {
     std::vector<Training*> validated, logged;
     for (Training& training : places.trainings) {
       const long last = training.iterations;
@@ -368,11 +378,12 @@ class WorkRun {
       if (log) logged.push_back(&training);
       if (log || (training.looks_at_validation && e % renew_every == 0 && e <= last)) validated.push_back(&training);
     }
-    if (validated.empty()) return;
+    if (validated.empty()) return true;
     const Clock::time_point start = Clock::now();
     for (Training* training : validated) training->bundle.network().update_weights();
     mean_squared_errors(*places.validation, validated, &Training::validation);
     mean_squared_errors(*places.test, logged, &Training::test);
+    if (stopped()) return false;
     for (Training* training : validated) {
       if (e % renew_every != 0) continue;
       for (std::size_t l = 0; l < lanes_; ++l)
@@ -392,6 +403,7 @@ class WorkRun {
       }
     }
     timings_.evaluation += since(start);
+    return true;
   }
 
   void mean_squared_errors(const EvaluationSet& set, const std::vector<Training*>& trainings,
@@ -400,6 +412,7 @@ class WorkRun {
     for (Training* training : trainings) std::fill((training->*result).begin(), (training->*result).end(), 0.0);
     for (int row = 0; row < evaluation_rows; row += evaluation_tile) {
       for (Training* training : trainings) {
+        if (stopped()) return;
         Network<float>& network = training->bundle.network();
         network.squared_error(set.inputs(row), set.targets(training->pair.operation, row), evaluation_tile, sums,
                               set.prepared(network, row));

@@ -2,6 +2,7 @@
 //
 //   NALM_FAIL_MEMORY=N    the N-th place that asks for memory gets none, once
 //   NALM_FAIL_WRITING=N   the N-th call that writes, opens for writing, syncs, renames or locks fails, and all after it
+//   NALM_FAIL_LOCK=1      no file can be locked, as on some disks; nothing else fails
 //   NALM_FAIL_REPORT=FILE at the end holds how many places there were before the failure, or in all
 //
 // A place is a way to get there, the functions from the allocation outwards: a loop that asks a million times is one
@@ -148,6 +149,10 @@ int rename(const char* from, const char* to) noexcept {
   return writing_fails() ? -1 : static_cast<int>(syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
 }
 int flock(int file, int operation) noexcept {
+  if (number_in("NALM_FAIL_LOCK") != 0) {
+    errno = ENOLCK;
+    return -1;
+  }
   return writing_fails(ENOLCK) ? -1 : static_cast<int>(syscall(SYS_flock, file, operation));
 }
 int open64(const char* path, int flags, ...) {
