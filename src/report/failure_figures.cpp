@@ -8,7 +8,7 @@
 
 namespace nalm::figure {
 
-Result<json> identity() {
+Result<Json> identity() {
   constexpr int seeds = 8;  // a few seconds
   const std::vector<double> x = evenly(-20, 20, 81);
   // Once: a page asks for its data, and then for its title.

@@ -24,7 +24,7 @@ Json lines(std::string_view title, std::string_view x_title, const std::vector<d
 // ---- the figures that are not in figures.cpp
 // -------------------------------------------------------------------------
 
-Result<json> identity();  // trains its networks first
+Result<Json> identity();  // trains its networks first
 Json gate();
 
 }  // namespace nalm::figure

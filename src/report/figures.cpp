@@ -167,14 +167,14 @@ Json npu_gate() {
 }
 
 // Most of them cannot fail.
-template <json (*data)()>
-Result<json> always() {
+template <Json (*data)()>
+Result<Json> always() {
   return data();
 }
 
 struct Figure {
   FigureInfo info;
-  Result<json> (*data)();
+  Result<Json> (*data)();
 };
 constexpr Figure all_figures[] = {
     {{"regularisers", "the regularisers of NAU and NMU and of iNALU, and the ramp of their strength"},
@@ -206,7 +206,7 @@ Result<std::string> figure_data(std::string_view name) {
   for (const Figure& figure : all_figures) {
     known += fmt::format("{}{}", known.empty() ? "" : ", ", figure.info.name);
     if (figure.info.name != name) continue;
-    Result<json> made = figure.data();
+    Result<Json> made = figure.data();
     if (!made) return made.error();
     Json& data = *made;
     data["version"] = fmt::format("nalm {}", version());
