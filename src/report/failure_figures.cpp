@@ -43,18 +43,21 @@ namespace {
 constexpr double saturated = 25;  // raw parameters whose weight is 1 to the last bit
 
 // Sum or product of two inputs by exact weights: only the gate is left to decide which.
-Model gated(std::string_view module_name, const std::vector<double>& gate) {
+Model gated(std::string_view module_name, const std::vector<double>& gate, double raw = saturated) {
   const ModuleInfo& module = **find_module(module_name);
-  std::vector<double> parameters(4, saturated);
+  std::vector<double> parameters(4, raw);
   parameters.insert(parameters.end(), gate.begin(), gate.end());
   return {{{&module, default_shape(module, 2, 1), parameters}}, {}};
 }
 double output(const Model& model, double t) { return (*predict(model, std::vector{t, t}, Precision::Double))[0]; }
 
-// g from y = g*(2t) + (1 - g)*t^2; where sum and product are the same, at 0 and 2, it has to be read off beside.
-double opening(const Model& model, double t) {
-  const double beside = t == 0 || t == 2 ? t + 1e-6 : t;
-  return (output(model, beside) - beside * beside) / (2 * beside - beside * beside);
+// With weights of 0 the sum is 0 and the product 1, so that y = 1 - g.
+std::vector<double> openings(std::string_view module, const std::vector<double>& gate,
+                             const std::vector<double>& along) {
+  const Model model = gated(module, gate, 0);
+  std::vector<double> values;
+  for (const double t : along) values.push_back(1 - output(model, t));
+  return values;
 }
 
 }  // namespace
@@ -87,9 +90,9 @@ Json gate() {
        "trouble."},
       {"panels",
        {lines("The gate along x = (t, t)", "t", t, "gate g",
-              {{"NALU, G = (0.25, 0.25)", over(t, [&](double at) { return opening(weak, at); })},
-               {"NALU, G = (2, 2)", over(t, [&](double at) { return opening(strong, at); })},
-               {"a gate of its own", over(t, [&](double at) { return opening(alone, at); })}}),
+              {{"NALU, G = (0.25, 0.25)", openings("NALU", {0.25, 0.25}, t)},
+               {"NALU, G = (2, 2)", openings("NALU", {2, 2}, t)},
+               {"a gate of its own", openings("NALUIG", {saturated}, t)}}),
         lines("What comes out of it, where the sum is wanted", "t", t, "output for x = (t, t)",
               {{"the sum 2t", over(t, [](double at) { return 2 * at; })},
                {"NALU, G = (2, 2)", over(t, [&](double at) { return output(strong, at); })},

@@ -60,6 +60,7 @@ double mean_loss(const Loss& loss, const Stack& stack, const std::vector<Values>
   for (std::size_t k = 0; k < t.size(); ++k) {
     const double d = y[k] - t[k];
     switch (loss.kind) {
+      case Loss::Kind::Own:  // these modules have none
       case Loss::Kind::Squared:
         sum += d * d;
         break;

@@ -153,7 +153,7 @@ TEST(ChangeRecipe, SaysWhatIsWrong) {
   EXPECT_TRUE(contains(refusal(R"({"clip": 1})"), "\"clip\" is not known there"));
   EXPECT_TRUE(contains(refusal(R"({"optimiser": {"rate": 1}})"), "\"optimiser.rate\" is not known there"));
   EXPECT_TRUE(contains(refusal(R"({"loss": {"kind": "cubic"}})"),
-                       R"(loss.kind must be one of squared, huber, relative, log, absolute, not "cubic")"));
+                       R"(loss.kind must be one of squared, huber, relative, log, absolute, own, not "cubic")"));
   EXPECT_TRUE(contains(refusal(R"({"restarts": {"count": 4, "every": 1500}})"), "a multiple of 1000"));
   EXPECT_TRUE(contains(refusal(R"({"optimiser": {"learning_rate": 0}})"), "learning_rate must be above 0"));
   EXPECT_TRUE(contains(refusal(R"({"noise": {"lo": 3, "hi": 1}})"), "noise.lo must not be above noise.hi"));
