@@ -132,5 +132,6 @@ void Network<S>::apply_back(const Wiring::Node& node, const NodeState& state, co
   template void Network<S>::apply_back(const Wiring::Node&, const NodeState&, const S*, int, S*);
 NALM_INSTANTIATE(float)
 NALM_INSTANTIATE(double)
+#undef NALM_INSTANTIATE
 
 }  // namespace nalm
