@@ -131,7 +131,8 @@ extern const Task identity_function{
         {"Size, iterations, learning rate and ranges are those of the paper; its optimiser and batches are not known "
          "to "
          "us: here Adam, and 128 fresh numbers for every iteration.",
-         "The list of activations is that of the figure as it is remembered, with the constants that are usual: slope "
+         "The list of activations is that of the figure, not checked against the paper, with the constants that are "
+         "usual: slope "
          "0.01 (LeakyReLU) and 0.25 at the start (PReLU, one per layer), shrinking by 0.5.",
          "No figure was published as a number: the paper's statement is that all of them fail outside, the more the "
          "less linear they are, and PReLU least."},

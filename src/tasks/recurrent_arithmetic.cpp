@@ -221,7 +221,7 @@ extern const Task recurrent_arithmetic{
         "1000 steps, and on inputs "
         "in [2,6).",
     .differences =
-        {"The published figures are those of Hoedt et al., quoted from memory of the paper, for a test on longer "
+        {"The published figures are those of Hoedt et al., not checked against the paper, for a test on longer "
          "sequences "
          "and larger inputs together; here length and range are measured one by one, and the goal is length 1000.",
          "The preset product trains x for 200,000 iterations instead of 2,000,000, with the regularisers of NAU and "
