@@ -29,7 +29,7 @@ Result<Json> identity() {
        "the mean absolute error over the input, of 8 runs for each activation.\n\nInside all of them are right. "
        "Outside, those that end in a plateau stay where they were, so that their error grows as fast as x; those that "
        "are linear at last go on with a slope that only had to be right inside. Without an activation, and with units "
-       "whose weights end at -1, 0 and 1, there is nothing to go wrong. Mind the different scales. `nalm bench --task "
+       "whose weights end at -1, 0 and 1, the error stays near 0. Mind the different scales. `nalm bench --task "
        "identity-function` measures the same with 100 runs."},
       {"panels",
        {panel("Activations with plateaus on both sides", {"sigmoid", "tanh", "hardtanh", "softsign", "ReLU6"}),
