@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
@@ -93,7 +94,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const pid_t child = fork();
   if (child == 0) run(folder, std::move(words));
   int status = 0;
-  require(child > 0 && waitpid(child, &status, 0) == child);
+  pid_t ended = -1;
+  do ended = waitpid(child, &status, 0);
+  while (ended < 0 && errno == EINTR);  // libFuzzer's clock
+  require(child > 0 && ended == child);
   // These two do as much work as they are asked for, and end at the first signal.
   const std::string_view command = words.front();
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM && (command == "check" || command == "calc")) return 0;
