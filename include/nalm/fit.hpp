@@ -2,7 +2,7 @@
 //
 //   const Result<Table> table = read_table_file("data.csv");
 //   const Result<Fit> fit = nalm::fit(*table, {.target = "y"});
-//   if (fit && fit->found) std::puts(print(fit->best().formula).c_str());
+//   if (fit && fit->verdict() == Verdict::Law) std::puts(print(fit->best().formula).c_str());
 //
 // The formula is the model: the stack of layers in Candidate::model and the expression in Candidate::formula give the
 // same numbers, and fit() checks that they do.
@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -55,6 +56,30 @@ struct FitConstant {
   std::string slot{};    // its variable in Candidate::open_formula; empty for an exponent and for what is not written
 };
 
+// How far a formula can be trusted.
+//   Law            it holds on rows it has not seen and at the edge of the data, leaves no pattern in the errors, and
+//                  formulas that fit as well agree with it on a box twice as wide.
+//   Approximation  good inside the data; nothing is claimed about the outside.
+//   None           not even that.
+enum class Verdict : std::uint8_t { None, Approximation, Law };
+std::string_view name_of(Verdict verdict);  // "none", "approximation", "law"
+
+// What the rows say about one formula. A figure that was not computed is NaN.
+struct FitJudgement {
+  Verdict verdict = Verdict::None;
+  std::string reason{};                // one sentence without a full stop: what it leaves, or the test that it failed
+  double r_squared = not_known;        // on all rows
+  double cross_validated = not_known;  // relative error on rows that its constants were not fitted to, in turns
+  double edge = not_known;             // the same for rows at the ends of the columns, the largest over the ends
+  double p_value = not_known;          // the chance that noise has so good a formula among all that are as simple
+  double pattern = not_known;          // how far the errors are from noise, in standard deviations
+  double disagreement =
+      not_known;        // of formulas that fit as well, on the box twice as wide, in deviations of the target
+  std::string rival{};  // the one that disagrees most, or empty
+
+  static constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
+};
+
 struct Candidate {
   Expression formula;
   Expression open_formula;  // with variables in the place of constants: FitConstant::slot
@@ -64,6 +89,7 @@ struct Candidate {
   std::vector<FitConstant> constants;
   int agreeing = 0;        // restarts that spell this formula, constants aside
   double description = 0;  // description length: what the choice minimises
+  FitJudgement judgement{};
 };
 
 // What happens on a box of inputs twice as wide as the data.
@@ -87,8 +113,7 @@ struct Fit {
   std::size_t rows = 0;
   std::vector<FitRow> set_of_row;
 
-  bool found = false;                 // whether the best candidate is worth believing
-  std::string verdict;                // one sentence; why not, if not
+  std::string reason;                 // one sentence about the best candidate; why it is no law, if it is none
   std::vector<Candidate> candidates;  // smallest first: each has a smaller error than those before it
   std::size_t chosen = 0;             // index of the best
 
@@ -104,6 +129,8 @@ struct Fit {
   bool cut = false;  // by the time limit or an interruption
 
   const Candidate& best() const { return candidates[chosen]; }
+  Verdict verdict() const { return candidates.empty() ? Verdict::None : best().judgement.verdict; }
+  bool is_law() const { return verdict() == Verdict::Law; }
 };
 
 // Called from time to time, from one thread at a time; share goes from 0 to 1.

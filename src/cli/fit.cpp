@@ -18,7 +18,7 @@ namespace nalm::cli {
 namespace {
 
 struct FitCommand {
-  std::string data, target, inputs, model, powers = "half", use, score, format, out;
+  std::string data, target, inputs, model, powers = "half", use, score, format, out, accept = "law";
   double time_limit = 0;
   std::uint64_t seed = 1;
   int threads = 0;
@@ -87,12 +87,12 @@ std::string probe_text(const FitProbe& probe) {
 std::string summary(const Fit& fit, const FitCommand& o) {
   const Candidate& best = fit.best();
   std::string text;
-  if (fit.found) {
-    text += fmt::format("{}\n\n{}{}.\n", export_formula(best.formula, fit.target, fit.columns, FormulaFormat::Text),
-                        static_cast<char>(std::toupper(fit.verdict[0])), fit.verdict.substr(1));
+  const std::string reason = std::string(1, static_cast<char>(std::toupper(fit.reason[0]))) + fit.reason.substr(1);
+  if (fit.verdict() == Verdict::None) {
+    text += fmt::format("{}.\n{}: {}\n", reason, o.score.empty() ? "The best was" : "The formula", print(best.formula));
   } else {
-    text += fmt::format("{}{}.\n{}: {}\n", static_cast<char>(std::toupper(fit.verdict[0])), fit.verdict.substr(1),
-                        o.score.empty() ? "The best was" : "The formula", print(best.formula));
+    text += fmt::format("{}\n\n{}. {}.\n", export_formula(best.formula, fit.target, fit.columns, FormulaFormat::Text),
+                        fit.is_law() ? "Law" : "Approximation, for the inside of the data only", reason);
   }
   text += fmt::format("\n  {:<10} {:>8}   {:>9}   {:>16}   {:>9}\n", "rows", "number", "rmse", "of the deviation",
                       "largest");
@@ -209,7 +209,7 @@ int run_fit(const FitCommand& o) {
   if (!result) return fail({fmt::format("{}: {}", o.data, result.error().message)});
   const int interrupted = Interruptible::flag() ? Interruptible::exit_code() : yes;
   if (result->candidates.empty()) {
-    tell("nalm: {}.\n", result->verdict);
+    tell("nalm: {}.\n", result->reason);
     return interrupted != yes ? interrupted : no;
   }
   if (!table->has_header && !o.quiet)
@@ -218,8 +218,9 @@ int run_fit(const FitCommand& o) {
   // Only the export goes to standard output when it goes there.
   const bool summary_aside = exports && o.out.empty();
   if (!o.quiet || !exports) write_text(summary_aside ? stderr : stdout, summary(*result, o));
-  const bool good = result->found && result->verified;
-  if (exports && good) {
+  const bool usable = result->verdict() != Verdict::None && result->verified;
+  const bool good = usable && (result->is_law() || o.accept == "approximation");
+  if (exports && usable) {
     if (Status written = write_export(*result, *table, o); !written) return fail(written.error());
     if (!o.out.empty() && !o.quiet) put("Written to {}\n", o.out);
   } else if (exports) {
@@ -244,6 +245,7 @@ void add_fit(Program& program) {
       .choice("--powers", o.powers, {"integer", "half", "any"}, "Powers that may appear")
       .text("--use", o.use, "Columns that must appear, such as a,b")
       .text("--score", o.score, "Judge this formula on the data instead of searching, such as \"a*b + c\"")
+      .choice("--accept", o.accept, {"law", "approximation"}, "Exit code 0 for a law only, or for an approximation too")
       .text("--format", o.format, fmt::format("Export: {} or json (the model file)", format_names()))
       .text("-o,--out", o.out, "File for the export; standard output if not given", Value::File)
       .number("--time-limit", o.time_limit, "Seconds after which the search ends with the best so far; 0: none")
@@ -255,7 +257,9 @@ void add_fit(Program& program) {
           "  nalm fit data.csv --target y --format json -o model.json     for nalm predict and nalm report\n"
           "  nalm fit data.csv --target force --format python > force.py\n"
           "  nalm fit data.csv --target y --score \"a*b + c\"\n"
-          "Exit code 0: a formula was found; 1: none that can be trusted; 2: bad data; 130 after Ctrl-C.")
+          "Exit code 0: a law was found; 1: an approximation (0 with --accept approximation) or nothing; 2: bad data; "
+          "130 "
+          "after Ctrl-C.")
       .run([] {
         if (o.target.empty()) return fail({"--target must name the column that the formula should give."});
         return run_fit(o);

@@ -19,6 +19,7 @@ struct Data {
   std::size_t rows = 0;
   std::vector<double> x;  // rows × inputs, row-major
   std::vector<double> y;
+  std::vector<double> weight;  // what each row's error is multiplied with before it is squared; empty: all 1
 
   std::vector<FitRow> set_of_row;
   std::vector<std::size_t> train, held_out, outside;  // rows

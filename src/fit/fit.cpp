@@ -78,8 +78,8 @@ Status fit_stack(Fit& fit, const Data& data, const FitOptions& options, const Fi
 // Everything about the best candidate that does not depend on how it was found.
 Status conclude(Fit& fit, const Data& data, const FitOptions& options) {
   if (fit.candidates.empty()) {
-    fit.verdict = fit.cut ? "no formula found: the fit was stopped before any training ended"
-                          : "no formula found: no training came to a finite error";
+    fit.reason = fit.cut ? "no formula found: the fit was stopped before any training ended"
+                         : "no formula found: no training came to a finite error";
     return Done{};
   }
   fit.probe = probe(fit.best().formula, data, options.seed);

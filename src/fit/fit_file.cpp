@@ -25,6 +25,18 @@ Json errors_json(const Candidate& c) {
   return {{"train", error_json(c.train)}, {"held_out", error_json(c.held_out)}, {"outside", error_json(c.outside)}};
 }
 
+Json judgement_json(const FitJudgement& j) {
+  return {{"verdict", name_of(j.verdict)},
+          {"reason", j.reason},
+          {"r_squared", finite_or_null(j.r_squared)},
+          {"cross_validated", finite_or_null(j.cross_validated)},
+          {"edge", finite_or_null(j.edge)},
+          {"p_value", finite_or_null(j.p_value)},
+          {"pattern", finite_or_null(j.pattern)},
+          {"disagreement", finite_or_null(j.disagreement)},
+          {"rival", j.rival}};
+}
+
 const char* name_of_set(FitRow set) {
   return set == FitRow::Train ? "train" : set == FitRow::HeldOut ? "held_out" : "outside";
 }
@@ -85,8 +97,9 @@ std::string to_json(const Fit& fit, const Table& table, const FitSource& source)
   f["seed"] = fit.seed;
   f["version"] = fmt::format("nalm {} ({})", version(), compiler());
   f["seconds"] = fit.seconds;
-  f["found"] = fit.found;
-  f["verdict"] = fit.verdict;
+  f["found"] = fit.is_law();
+  f["verdict"] = fit.reason;
+  f["judgement"] = judgement_json(best.judgement);
   f["cut"] = fit.cut;
   f["formula"] = model.formula;
   f["mathml"] = format(fit, best.formula, FormulaFormat::MathMl);
@@ -107,7 +120,8 @@ std::string to_json(const Fit& fit, const Table& table, const FitSource& source)
                {"mathml", format(fit, c.formula, FormulaFormat::MathMl)},
                {"size", c.size},
                {"agreeing", c.agreeing},
-               {"chosen", k == fit.chosen}};
+               {"chosen", k == fit.chosen},
+               {"judgement", judgement_json(c.judgement)}};
     entry.update(errors_json(c));
     f["candidates"].push_back(std::move(entry));
   }

@@ -29,7 +29,7 @@ class Residuals {
     for_each_block([&](std::size_t first, std::size_t count) {
       tape_.run(first, count, values, y);
       for (std::size_t k = 0; k < count; ++k) {
-        const double r = (y[k] - rows_.y[first + k]) * scale_;
+        const double r = (y[k] - rows_.y[first + k]) * scale_ * rows_.weight_of(first + k);
         sum += r * r;
       }
     });
@@ -43,9 +43,11 @@ class Residuals {
     std::vector<double> d(values.size() * Tape::block);
     for_each_block([&](std::size_t first, std::size_t count) {
       tape_.run(first, count, values, y, d.data());
-      for (std::size_t k = 0; k < count; ++k) r[first + k] = (y[k] - rows_.y[first + k]) * scale_;
+      for (std::size_t k = 0; k < count; ++k)
+        r[first + k] = (y[k] - rows_.y[first + k]) * scale_ * rows_.weight_of(first + k);
       for (std::size_t s = 0; s < values.size(); ++s) {
-        for (std::size_t k = 0; k < count; ++k) J(first + k, s) = d[s * Tape::block + k] * scale_;
+        for (std::size_t k = 0; k < count; ++k)
+          J(first + k, s) = d[s * Tape::block + k] * scale_ * rows_.weight_of(first + k);
       }
     });
   }
@@ -72,6 +74,7 @@ Rows rows_of(const Data& data, const std::vector<std::size_t>& indices, std::siz
     const std::size_t r = indices[k * indices.size() / count];
     rows.x.push_back(data.row(r));
     rows.y.push_back(data.y[r]);
+    if (!data.weight.empty()) rows.weight.push_back(data.weight[r]);
   }
   return rows;
 }

@@ -13,7 +13,9 @@ namespace nalm::fitting {
 struct Rows {
   std::vector<const double*> x;
   std::vector<double> y;
+  std::vector<double> weight;  // of the errors; empty: all 1
 
+  double weight_of(std::size_t k) const { return weight.empty() ? 1 : weight[k]; }
   std::size_t size() const { return y.size(); }
 };
 Rows rows_of(const Data& data, const std::vector<std::size_t>& indices, std::size_t at_most);

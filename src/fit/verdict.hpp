@@ -14,7 +14,7 @@ struct Spoken {
 inline constexpr Spoken of_a_search{"no formula found", "the best one", "the errors of the best one"};
 inline constexpr Spoken of_a_user{"the formula does not hold", "it", "its errors"};
 
-// Sets Fit::found and Fit::verdict.
+// Sets the judgement of the best candidate and Fit::reason.
 void judge(Fit& fit, const Data& data, const Spoken& spoken);
 
 }  // namespace nalm::fitting

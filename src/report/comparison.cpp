@@ -10,8 +10,6 @@
 namespace nalm {
 namespace {
 
-using Verdict = ComparedFigure::Verdict;
-
 std::string number(double value) { return std::isnan(value) ? "-" : fmt::format("{:.4g}", value); }
 std::string signed_percent(double value) { return fmt::format("{:+.1f}", 100 * value); }
 
@@ -41,9 +39,11 @@ std::string print(const Comparison& comparison, bool all) {
   int shown = 0;
   for (const ComparedFigure& f : comparison.figures) {
     const bool rate = f.figure->what == "success";
-    const bool is_news = rate ? f.verdict != Verdict::Equal && !(f.verdict == Verdict::Agrees && !f.allowed)
-                         : f.verdict == Verdict::ShownOnly ? !f.figure->same_seeds
-                                                           : f.verdict != Verdict::Equal;
+    const bool is_news = rate ? f.verdict != ComparedFigure::Verdict::Equal &&
+                                    !(f.verdict == ComparedFigure::Verdict::Agrees && !f.allowed)
+                         : f.verdict == ComparedFigure::Verdict::ShownOnly
+                             ? !f.figure->same_seeds
+                             : f.verdict != ComparedFigure::Verdict::Equal;
     if (!all && !is_news) continue;
     ++shown;
     std::string ours = number(f.ours.value), theirs = number(f.figure->value.value), difference = "-";

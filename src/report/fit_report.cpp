@@ -62,6 +62,7 @@ const Json& shape_of_fit() {
     fit.probe.box.resize(1);
     fit.candidates.resize(1);
     fit.candidates[0].constants.resize(1);
+    fit.candidates[0].judgement = {Verdict::None, "", 0, 0, 0, 0, 0, 0, ""};
     Json written = Json::parse(to_json(fit, {}, {}))["fit"];
     Json& candidate = written["candidates"][0];
     for (const std::string_view set : sets) candidate.erase(std::string(set));

@@ -17,7 +17,7 @@ TEST(QuickFit, FindsAProduct) {
       table_of({{"a", 1, 5}, {"b", -2, 2}}, 60, 1, [](const double* x, Xoshiro&) { return 2.5 * x[0] * x[1]; });
   const Result<Fit> fit = nalm::fit(table, {.target = "y", .threads = 2});
   ASSERT_TRUE(fit) << fit.error().message;
-  EXPECT_TRUE(fit->found) << fit->verdict;
+  EXPECT_TRUE(fit->is_law()) << fit->reason;
   EXPECT_EQ(print(fit->best().formula), "2.5*a*b");
 }
 
@@ -41,7 +41,7 @@ TEST(QuickFit, AStopThatComesAtOnceLeavesNothingBroken) {
   const Result<Fit> fit = nalm::fit(table, {.target = "y"}, watch);
   ASSERT_TRUE(fit);
   EXPECT_TRUE(fit->cut);
-  EXPECT_FALSE(fit->found);
+  EXPECT_FALSE(fit->is_law());
 }
 
 }  // namespace

@@ -66,10 +66,10 @@ Table product_table() {
 TEST(Fit, FindsAProduct) {
   const Fit fit = fitted(product_table());
   EXPECT_EQ(text_of(fit), "a*b");
-  EXPECT_TRUE(fit.found) << fit.verdict;
+  EXPECT_TRUE(fit.is_law()) << fit.reason;
   EXPECT_TRUE(fit.verified);
   EXPECT_LE(fit.verification_error, 1e-12);
-  EXPECT_EQ(fit.verdict, "the formula gives every row to rounding");
+  EXPECT_EQ(fit.reason, "the formula gives every row to rounding");
   EXPECT_LT(fit.best().held_out.relative, 1e-12);
   EXPECT_LT(fit.best().outside.relative, 1e-12);
   EXPECT_GT(fit.best().agreeing, 0);
@@ -84,7 +84,7 @@ TEST(Fit, FindsACentreOfMass) {
                                [](const double* x, Xoshiro&) { return (x[0] * x[2] + x[1] * x[3]) / (x[0] + x[1]); });
   const Fit fit = fitted(table);
   EXPECT_EQ(text_of(fit), "(m1*r1 + m2*r2)/(m1 + m2)");
-  EXPECT_TRUE(fit.found && fit.verified) << fit.verdict;
+  EXPECT_TRUE(fit.is_law() && fit.verified) << fit.reason;
 }
 
 TEST(Fit, FindsTheEnergyOfASpringBesideAColumnThatSaysNothing) {
@@ -93,7 +93,7 @@ TEST(Fit, FindsTheEnergyOfASpringBesideAColumnThatSaysNothing) {
   const Fit fit = fitted(table);
   EXPECT_EQ(variables(fit.best().formula), (std::vector<std::string>{"k", "x"}));
   EXPECT_LT(difference(fit.best().formula, *parse_expression("0.5*k*x^2"), table), 1e-14) << text_of(fit);
-  EXPECT_TRUE(fit.found && fit.verified) << fit.verdict;
+  EXPECT_TRUE(fit.is_law() && fit.verified) << fit.reason;
   ASSERT_EQ(fit.best().constants.size(), 1u);
   EXPECT_EQ(fit.best().constants[0].value, 0.5);
   EXPECT_TRUE(fit.best().constants[0].snapped);
@@ -114,9 +114,9 @@ const Fit& fit_of_noisy_hypotenuse() {
 TEST(Fit, FindsARootInNoise) {
   const Fit& fit = fit_of_noisy_hypotenuse();
   EXPECT_EQ(text_of(fit), "sqrt(a^2 + b^2)");
-  EXPECT_TRUE(fit.found && fit.verified) << fit.verdict;
+  EXPECT_TRUE(fit.is_law() && fit.verified) << fit.reason;
   EXPECT_NEAR(fit.best().held_out.rmse, 0.043, 0.01);
-  EXPECT_NE(fit.verdict.find("looks like noise"), std::string::npos) << fit.verdict;
+  EXPECT_NE(fit.reason.find("looks like noise"), std::string::npos) << fit.reason;
 }
 
 TEST(Fit, GivesItsNumbersInTheOrderOfTheFormulaWithErrorBars) {
@@ -155,7 +155,7 @@ TEST(Fit, VerifiesFormulasOfTinyNumbers) {
                                 [](const double* x, Xoshiro&) { return 1e-45 * x[0] / (x[0] + x[1]); });
   for (const Table& table : {columns, target}) {
     const Fit fit = fitted(table);
-    EXPECT_TRUE(fit.found && fit.verified) << text_of(fit) << ": " << fit.verification_error;
+    EXPECT_TRUE(fit.is_law() && fit.verified) << text_of(fit) << ": " << fit.verification_error;
   }
 }
 
@@ -165,15 +165,15 @@ TEST(Fit, DoesNotBelieveAFormulaForNoise) {
   const Table table =
       table_of({{"a", 1, 5}, {"b", 1, 5}}, 100, 6, [](const double*, Xoshiro& random) { return random.gaussian(); });
   const Fit fit = fitted(table, {.time_limit = limit});
-  EXPECT_FALSE(fit.found) << text_of(fit);
-  EXPECT_EQ(fit.verdict.rfind("no formula found: ", 0), 0u) << fit.verdict;
+  EXPECT_FALSE(fit.is_law()) << text_of(fit);
+  EXPECT_EQ(fit.reason.rfind("no formula found: ", 0), 0u) << fit.reason;
 }
 
 TEST(Fit, DoesNotBelieveAFormulaForASine) {
   const Table table = table_of({{"a", 0, 12}}, 100, 7, [](const double* x, Xoshiro&) { return std::sin(x[0]); });
   const Fit fit = fitted(table, {.time_limit = limit});
-  EXPECT_FALSE(fit.found) << text_of(fit) << ": " << fit.verdict;
-  EXPECT_EQ(fit.verdict.rfind("no formula found: ", 0), 0u) << fit.verdict;
+  EXPECT_FALSE(fit.is_law()) << text_of(fit) << ": " << fit.reason;
+  EXPECT_EQ(fit.reason.rfind("no formula found: ", 0), 0u) << fit.reason;
 }
 
 TEST(Fit, ListsFormulasThatGrowAndGetBetter) {
@@ -199,7 +199,7 @@ void expect_same_bits(const FitError& a, const FitError& b) {
 }
 
 void expect_same_bits(const Fit& a, const Fit& b) {
-  EXPECT_EQ(a.verdict, b.verdict);
+  EXPECT_EQ(a.reason, b.reason);
   EXPECT_EQ(a.chosen, b.chosen);
   EXPECT_EQ(a.restarts, b.restarts);
   EXPECT_EQ(a.converged, b.converged);
@@ -243,9 +243,9 @@ TEST(Fit, StopsWhenItIsTold) {
   const Result<Fit> result = fit(noisy_hypotenuse(), {.target = "y"}, {{}, stop.get_token()});
   ASSERT_TRUE(result.ok());
   EXPECT_TRUE(result->cut);
-  EXPECT_FALSE(result->found);
+  EXPECT_FALSE(result->is_law());
   EXPECT_TRUE(result->candidates.empty());
-  EXPECT_EQ(result->verdict, "no formula found: the fit was stopped before any training ended");
+  EXPECT_EQ(result->reason, "no formula found: the fit was stopped before any training ended");
 }
 
 TEST(Fit, StopsInTheMiddleWithTheBestSoFar) {
@@ -312,7 +312,7 @@ TEST(Fit, AnyPowersGiveThoseThatAreNoHalves) {
   const Table table = table_of({{"a", 1, 5}, {"b", 1, 5}}, 200, 10,
                                [](const double* x, Xoshiro&) { return 3 * std::pow(x[0], 0.3) * x[1]; });
   const Fit fit = fitted(table, {.powers = Powers::Any});
-  EXPECT_TRUE(fit.found) << text_of(fit) << ": " << fit.verdict;
+  EXPECT_TRUE(fit.is_law()) << text_of(fit) << ": " << fit.reason;
   EXPECT_NEAR(find_power(fit.best().formula, [](double p) { return 2 * p != std::round(2 * p); }), 0.3, 1e-6)
       << text_of(fit);
 }
@@ -322,7 +322,7 @@ TEST(Fit, TrainsTheStackItIsGiven) {
     return 3.217 * x[0] * x[1] + 0.01 * random.gaussian();
   });
   const Fit fit = fitted(table, {.stack = "NMU:1", .time_limit = limit});
-  ASSERT_FALSE(fit.candidates.empty()) << fit.verdict;
+  ASSERT_FALSE(fit.candidates.empty()) << fit.reason;
   EXPECT_LT(difference(fit.best().formula, *parse_expression("3.217*a*b"), table), 0.01) << text_of(fit);
   EXPECT_EQ(fit.restarts, 24);
 }
@@ -336,13 +336,13 @@ TEST(Fit, TrainsAStackOfOneLinearLayer) {
     return 3.217 * x[0] - 1.113 * x[1] + 0.01 * random.gaussian();
   });
   const Fit fit = fitted(table, {.stack = "Linear:1", .time_limit = limit});
-  EXPECT_TRUE(fit.found) << fit.verdict;
+  EXPECT_TRUE(fit.is_law()) << fit.reason;
 }
 
 TEST(Fit, PutsAConstantTermBehindALinearLayerThatHasNone) {
   const Table table = table_of({{"a", 1, 2}}, 50, 16, [](const double* x, Xoshiro&) { return 3.217 * x[0] + 1.113; });
   const Fit fit = fitted(table, {.stack = "Linear:1(bias=no)", .time_limit = 0.5});
-  ASSERT_FALSE(fit.candidates.empty()) << fit.verdict;
+  ASSERT_FALSE(fit.candidates.empty()) << fit.reason;
   EXPECT_LT(difference(fit.best().formula, *parse_expression("3.217*a + 1.113"), table), 1e-5) << text_of(fit);
 }
 
@@ -364,11 +364,11 @@ TEST(Score, JudgesAFormula) {
   const Table table = product_table();
   const Result<Fit> right = score(table, {.target = "y"}, *parse_expression("a*b"));
   ASSERT_TRUE(right.ok());
-  EXPECT_TRUE(right->found);
+  EXPECT_TRUE(right->is_law());
   EXPECT_EQ(right->best().train.rmse, 0);
   const Result<Fit> wrong = score(table, {.target = "y"}, *parse_expression("3*a"));
   ASSERT_TRUE(wrong.ok());
-  EXPECT_FALSE(wrong->found);
+  EXPECT_FALSE(wrong->is_law());
   EXPECT_EQ(print(wrong->best().formula), "3*a");
   EXPECT_EQ(wrong->candidates.size(), 1u);
 }
@@ -378,8 +378,8 @@ TEST(Score, SeesWhatTheErrorsFollow) {
                                [](const double* x, Xoshiro& random) { return x[0] * x[0] + 0.1 * random.gaussian(); });
   const Result<Fit> line = score(table, {.target = "y"}, *parse_expression("6*a - 23/3"));
   ASSERT_TRUE(line.ok());
-  EXPECT_FALSE(line->found) << line->verdict;
-  EXPECT_TRUE(score(table, {.target = "y"}, *parse_expression("a^2"))->found);
+  EXPECT_FALSE(line->is_law()) << line->reason;
+  EXPECT_TRUE(score(table, {.target = "y"}, *parse_expression("a^2"))->is_law());
 }
 
 TEST(Score, KnowsTheInputs) {
@@ -394,7 +394,7 @@ TEST(FitFile, IsAModelFileWithTheFormula) {
   const Table table = table_of({{"a b", 1, 5}, {"pi", 1, 5}}, 200, 12,
                                [](const double* x, Xoshiro&) { return 2 * x[0] / (x[0] + x[1]); });
   const Fit fit = fitted(table);
-  EXPECT_TRUE(fit.found) << text_of(fit);
+  EXPECT_TRUE(fit.is_law()) << text_of(fit);
   const Result<Model> model = parse_model(to_json(fit, table, {"data.csv", "nalm fit data.csv"}), "the fit");
   ASSERT_TRUE(model.ok()) << model.error().message;
   EXPECT_EQ(model->target, "y");

@@ -164,7 +164,7 @@ TEST(FormulaJudge, AFitThatBelievesNothingHasNoFormula) {
   fit.candidates.resize(1);
   fit.candidates[0].formula = *parse_expression("a*b");
   EXPECT_EQ(judge_fit(truth, fit, false).words, "no formula");
-  fit.found = true;
+  fit.candidates[0].judgement.verdict = Verdict::Law;
   EXPECT_EQ(judge_fit(truth, fit, false).words, "exact");
 }
 

@@ -199,8 +199,7 @@ FormulaVerdict judge_formula(const FormulaCase& truth, const Candidate& found, b
 }
 
 FormulaVerdict judge_fit(const FormulaCase& truth, const Fit& fit, bool noisy) {
-  if (!fit.found || fit.candidates.empty() || fit.chosen >= fit.candidates.size())
-    return verdict({}, Recovery::NoFormula, false, "no formula");
+  if (!fit.is_law()) return verdict({}, Recovery::NoFormula, false, "no formula");
   return judge_formula(truth, fit.best(), noisy);
 }
 

@@ -97,7 +97,7 @@ Result<RunRecord> fit_again(const FormulaCase& formula, int rows, double noise, 
   double held_out = 0;
   if (result) {
     verdict = judge_fit(formula, *result, noise > 0);
-    remark = result->verdict;
+    remark = result->reason;
     if (!result->candidates.empty()) {
       record.note = print(result->best().formula);
       held_out = result->best().held_out.relative;
