@@ -32,6 +32,12 @@ struct FitOptions {
   std::string stack{};                // "NAU:2,NMU:1": only this one; empty: the ladder
   Powers powers = Powers::Half;
   std::vector<std::string> use{};  // columns that must appear in the formula
+  std::string by{};                // a column of words or numbers: each of its groups has a constant of its own
+  // How much the squared error of a row counts, by at most one of these.
+  std::string weights{};  // a column with the weights
+  std::string sigma{};    // a column with the standard errors of the target
+  bool relative = false;  // errors count in proportion to the target
+  bool robust = false;    // rows that are far off are left out, and listed
   std::uint64_t seed = 1;
   int threads = 0;        // 0: all processors
   double time_limit = 0;  // seconds; 0: none. A fit that is cut says so, and is not repeatable to the bit
@@ -40,7 +46,7 @@ struct FitOptions {
 // What one set of rows says about a formula.
 struct FitError {
   std::size_t rows = 0;
-  double rmse = 0;      // root mean squared error
+  double rmse = 0;      // root mean squared error: with sigma in units of it, with relative as a share of the target
   double relative = 0;  // rmse / standard deviation of the target on all rows
   double largest = 0;   // largest error
 };
@@ -112,6 +118,8 @@ struct Fit {
   std::string target;
   std::size_t rows = 0;
   std::vector<FitRow> set_of_row;
+  std::vector<std::size_t> row_of_table;  // where the table has each row: those with missing values are left out
+  std::vector<std::size_t> outliers;      // rows of the table that a robust fit left out
 
   std::string reason;                 // one sentence about the best candidate; why it is no law, if it is none
   std::vector<Candidate> candidates;  // smallest first: each has a smaller error than those before it

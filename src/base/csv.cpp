@@ -111,8 +111,8 @@ struct Cell {
 // One pass over the text. Steps return false after fail(), since a Result per cell would cost time.
 class TableReader {
  public:
-  TableReader(std::string_view text, std::string_view source)
-      : source_(source), begin_(text.data()), cursor_(begin_), end_(begin_ + text.size()) {}
+  TableReader(std::string_view text, std::string_view source, Cells cells = Cells::Numbers)
+      : source_(source), cells_(cells), begin_(text.data()), cursor_(begin_), end_(begin_ + text.size()) {}
 
   Result<Table> read() {
     if (!check_encoding() || !read_rows()) return std::move(error_);
@@ -186,6 +186,7 @@ class TableReader {
       double value = 0;
       if (read_number(cell.text, value)) {
         table_.values.push_back(value);
+        if (cells_ == Cells::Text) table_.text.push_back({0, column_, names.back()});
       } else if (cell.text.empty()) {
         if (!first_empty) first_empty = column_;
       } else if (!word_seen) {
@@ -231,6 +232,7 @@ class TableReader {
     table_.has_header = true;
     table_.columns = std::move(names);
     table_.values.clear();
+    table_.text.clear();
     return true;
   }
 
@@ -243,7 +245,13 @@ class TableReader {
       if (!read_cell(cell)) return false;
       if (column_ >= expected) continue;  // only counted, for the message
       double value = 0;
-      if (!read_number(cell.text, value)) return fail_bad_cell(cell);
+      const bool is_number = read_number(cell.text, value);
+      if (!is_number) {
+        // Whoever separates cells by spaces should learn that that does not work.
+        if (cells_ == Cells::Numbers || is_spaced_numbers(cell.text)) return fail_bad_cell(cell);
+        value = no_value;
+      }
+      if (cells_ == Cells::Text || !is_number) table_.text.push_back({table_.rows, column_, cell.unescaped()});
       table_.values.push_back(value);
     }
     if (column_ != expected) return fail_ragged_row(line);
@@ -370,6 +378,7 @@ class TableReader {
   }
 
   std::string_view source_;
+  Cells cells_;
   const char* begin_;
   const char* cursor_;
   const char* end_;
@@ -440,17 +449,53 @@ std::string csv_cell(std::string_view text) {
 
 std::vector<std::string> cells_of(std::string_view line) { return TableReader(line, "").cells_of_line(); }
 
-Result<Table> read_table(std::string_view text, std::string_view source_name) {
-  return without_exceptions(source_name, [&] { return TableReader(text, source_name).read(); });
+Result<Table> read_table(std::string_view text, std::string_view source_name, Cells cells) {
+  return without_exceptions(source_name, [&] { return TableReader(text, source_name, cells).read(); });
 }
 
-Result<Table> read_table_file(const std::string& path) {
+const std::string* Table::text_at(std::size_t row, std::size_t column) const {
+  const auto found = std::lower_bound(
+      text.begin(), text.end(), std::pair(row, column),
+      [](const TextCell& cell, const auto& place) { return std::pair(cell.row, cell.column) < place; });
+  return found != text.end() && found->row == row && found->column == column ? &found->text : nullptr;
+}
+
+bool is_missing(std::string_view cell) {
+  constexpr std::string_view words[] = {"", "na", "nan", "n/a", "#n/a", "null", "none", "?", "-", "."};
+  std::string lower;
+  for (const char c : cell.substr(0, 8)) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return std::find(std::begin(words), std::end(words), lower) != std::end(words);
+}
+
+// Numbers of up to four digits between dashes, slashes, dots or colons: three of a date, two or three of a time.
+bool is_date(std::string_view cell) {
+  std::size_t parts = 0, digits = 0;
+  char between = 0;
+  for (std::size_t k = 0; k <= cell.size(); ++k) {
+    const char c = k < cell.size() ? cell[k] : ' ';
+    if (is_digit(c)) {
+      if (++digits > 4) return false;
+      continue;
+    }
+    if (digits == 0) return false;
+    ++parts;
+    digits = 0;
+    // What follows a date, such as a time of day, does not matter.
+    if (c == ' ' || c == 'T') return parts == 3 || (parts == 2 && between == ':');
+    if (c != '-' && c != '/' && c != '.' && c != ':') return false;
+    if (between != 0 && between != c) return parts == 3 && between == ':' && c == '.';
+    between = c;
+  }
+  return false;
+}
+
+Result<Table> read_table_file(const std::string& path, Cells cells) {
   const bool is_standard_input = path == "-";
   const std::string_view name = is_standard_input ? std::string_view("standard input") : std::string_view(path);
   return without_exceptions(name, [&]() -> Result<Table> {
     const Result<std::string> text = is_standard_input ? read_text(stdin, name, 0) : read_file(path);
     if (!text) return text.error();
-    return read_table(*text, name);
+    return read_table(*text, name, cells);
   });
 }
 

@@ -175,7 +175,7 @@ int run_fit(const FitCommand& o) {
                        size, longest)});
     scored = *parsed;
   }
-  const Result<Table> table = read_table_file(o.data);
+  const Result<Table> table = read_table_file(o.data, Cells::Words);
   if (!table) return fail(table.error());
 
   FitOptions options;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,13 @@ struct Data {
   std::vector<double> y;
   std::vector<double> weight;  // what each row's error is multiplied with before it is squared; empty: all 1
 
+  std::vector<std::size_t> row_of_table;  // where each row stands in the table
+  std::vector<std::size_t> unit;          // rows with equal inputs have the same number, and are never parted
+  std::vector<double> root_weight;  // of the squared error, their mean square is 1; empty: all rows count the same
+  double error_unit = 1;            // errors are shown times this: as shares of the target, or of sigma
+  std::vector<std::size_t> group;   // of FitOptions::by; empty if there is none
+  std::vector<std::string> groups;  // their names
+
   std::vector<FitRow> set_of_row;
   std::vector<std::size_t> train, held_out, outside;  // rows
 
@@ -33,11 +41,15 @@ struct Data {
   std::vector<std::string> notes;  // columns that were left out, and why
 
   const double* row(std::size_t r) const { return x.data() + r * inputs; }
+  double weight_root(std::size_t r) const { return root_weight.empty() ? 1 : root_weight[r]; }
   std::vector<double> column(std::size_t c) const;
   std::size_t position(const std::string& name) const;  // of an input
 };
 
 Result<Data> prepare(const Table& table, const FitOptions& options);
+
+// The same table without some of its rows, split anew; empty if too few are left.
+std::optional<Data> without_rows(const Data& data, const std::vector<std::size_t>& rows, std::uint64_t seed);
 
 // Places in a list by rank, the smallest value first, equal ones in their order.
 std::vector<std::size_t> ranked(const std::vector<double>& values);

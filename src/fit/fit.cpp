@@ -37,6 +37,7 @@ Fit begin(const Data& data, const FitOptions& options) {
   fit.target = data.target;
   fit.rows = data.rows;
   fit.set_of_row = data.set_of_row;
+  fit.row_of_table = data.row_of_table;
   fit.notes = data.notes;
   fit.seed = options.seed;
   return fit;

@@ -50,13 +50,13 @@ Json points_json(const Fit& fit, const Table& table) {
   const std::vector<std::string> used = variables(fit.best().formula);
   Json points{{"set", Json::array()}, {"target", Json::array()}, {"predicted", Json::array()}};
   points["inputs"] = Json::object();
-  const std::size_t count = std::min(most_points, table.rows), target = position(fit.target);
+  const std::size_t rows = fit.row_of_table.size(), count = std::min(most_points, rows), target = position(fit.target);
   for (std::size_t k = 0; k < count; ++k) {
-    const std::size_t row = k * table.rows / count;
+    const std::size_t place = k * rows / count, row = fit.row_of_table[place];
     std::vector<double> values;
     for (const std::string& name : used) values.push_back(table.at(row, position(name)));
     const Result<double> predicted = evaluate(fit.best().formula, used, values);
-    points["set"].push_back(name_of_set(fit.set_of_row[row]));
+    points["set"].push_back(name_of_set(fit.set_of_row[place]));
     points["target"].push_back(finite_or_null(table.at(row, target)));
     points["predicted"].push_back(predicted ? finite_or_null(*predicted) : Json());
     for (std::size_t i = 0; i < used.size(); ++i) points["inputs"][used[i]].push_back(finite_or_null(values[i]));

@@ -56,11 +56,8 @@ TEST(Prepare, RefusesATableWithoutInputs) {
             "the table has no column besides the target; add the inputs of the formula.");
 }
 
-TEST(Prepare, NamesTheCellThatIsNoNumber) {
+TEST(Prepare, NamesTheCellThatIsInfinite) {
   Table table = product_table();
-  set_cell(table, 7, 1, std::nan(""));
-  EXPECT_EQ(refusal(table, {.target = "y"}),
-            "row 8, column \"b\": the value is not a number (NaN); remove the row or correct the cell.");
   set_cell(table, 2, 2, -std::numeric_limits<double>::infinity());
   EXPECT_EQ(refusal(table, {.target = "y"}),
             "row 3, column \"y\": the value is infinite; remove the row or correct the cell.");
@@ -215,3 +212,128 @@ TEST(Split, FewRowsAreAllForTraining) {
 
 }  // namespace
 }  // namespace nalm::fitting::data_test
+
+// ---- tables as they come -------------------------------------------------------------------------------------------
+
+namespace nalm::fitting::real_table_test {
+namespace {
+
+// Rows of a, b and y = a*b with another column.
+Table with_column(const std::string& name, const std::vector<std::string>& cells) {
+  std::string text = "a," + name + ",b,y\n";
+  for (std::size_t r = 0; r < 40; ++r) {
+    const double a = 1 + static_cast<double>(r % 7), b = 2 + static_cast<double>(r % 11);
+    text += std::to_string(a) + "," + cells[r % cells.size()] + "," + std::to_string(b) + "," + std::to_string(a * b) +
+            "\n";
+  }
+  return *read_table(text, "data.csv", Cells::Words);
+}
+
+TEST(RealTables, LeaveOutTextWithANote) {
+  const Result<Data> data = prepare(with_column("kind", {"oak", "fir"}), {.target = "y"});
+  ASSERT_TRUE(data.ok()) << data.error().message;
+  EXPECT_EQ(data->columns, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(data->rows, 40U);
+  EXPECT_EQ(data->notes,
+            (std::vector<std::string>{"a column was left out: the column \"kind\" has text such as \"oak\"; "
+                                      "--by kind gives each of its groups a constant"}));
+}
+
+TEST(RealTables, RefuseTextThatIsAskedFor) {
+  const Table table = with_column("kind", {"oak", "fir"});
+  EXPECT_EQ(prepare(table, {.target = "y", .inputs = {"a", "kind"}}).error().message,
+            "the column \"kind\" has text such as \"oak\"; --by kind gives each of its groups a constant.");
+  EXPECT_TRUE(prepare(table, {.target = "y", .inputs = {"a", "b"}}).ok());
+}
+
+TEST(RealTables, CallDatesDates) {
+  for (const char* date : {"2020-01-05", "5/1/2020", "05.01.2020", "12:30", "2020-01-05T12:30:00Z"}) {
+    EXPECT_EQ(prepare(with_column("when", {date}), {.target = "y", .inputs = {"when"}}).error().message,
+              std::string("the column \"when\" has dates such as ") + date +
+                  "; make a number of it, such as the days since the first.");
+  }
+  for (const char* other : {"1-2", "12.5.x", "a/b/c", "2020-", "::", "123456-1-1"})
+    EXPECT_FALSE(is_date(other)) << other;
+}
+
+TEST(RealTables, AFewWordsAmongNumbersAreMistakes) {
+  const std::vector<std::string> cells = [] {
+    std::vector<std::string> list;
+    for (int k = 0; k < 40; ++k) list.push_back(k == 6 ? "12a" : std::to_string(k));
+    return list;
+  }();
+  EXPECT_EQ(prepare(with_column("c", cells), {.target = "y", .inputs = {"a", "c"}}).error().message,
+            "row 7, column \"c\": \"12a\" is not a number; correct the cell, or leave it empty.");
+}
+
+TEST(RealTables, RowsWithMissingValuesAreLeftOutAndCounted) {
+  for (const char* missing : {"", "NA", "NaN", "n/a", "?", "-", "null"}) {
+    const Result<Data> data = prepare(with_column("c", {"1", "2", "3", "5", missing}), {.target = "y"});
+    ASSERT_TRUE(data.ok()) << missing << data.error().message;
+    EXPECT_EQ(data->rows, 32U);
+    EXPECT_EQ(data->row_of_table[4], 5U);
+    ASSERT_EQ(data->notes.size(), 1U);
+    EXPECT_EQ(data->notes[0], "8 of 40 rows have missing values (the first: row 5, column \"c\") and were left out");
+  }
+}
+
+TEST(RealTables, AColumnWithoutValuesIsLeftOut) {
+  const Result<Data> data = prepare(with_column("c", {"NA"}), {.target = "y"});
+  ASSERT_TRUE(data.ok()) << data.error().message;
+  EXPECT_EQ(data->notes, std::vector<std::string>{"the column \"c\" has no values and was left out"});
+}
+
+TEST(RealTables, EqualInputsStayTogether) {
+  Table table =
+      test::table_of({{"a", 1, 9}}, 60, 5, [](const double* x, Xoshiro& random) { return x[0] + random.unit(); });
+  for (std::size_t r = 0; r < 60; ++r) table.values[2 * r] = std::floor(2 * table.values[2 * r]);
+  for (std::uint64_t seed = 1; seed < 6; ++seed) {
+    const Result<Data> data = prepare(table, {.target = "y", .seed = seed});
+    ASSERT_TRUE(data.ok());
+    EXPECT_GT(data->outside.size(), 2U);
+    EXPECT_GT(data->held_out.size(), 6U);
+    for (std::size_t a = 0; a < data->rows; ++a) {
+      for (std::size_t b = 0; b < a; ++b) {
+        if (data->x[a] != data->x[b]) continue;
+        EXPECT_EQ(data->set_of_row[a], data->set_of_row[b]) << a << " " << b;
+        EXPECT_EQ(data->unit[a], data->unit[b]);
+      }
+    }
+  }
+}
+
+TEST(RealTables, WeightsCountOnAverageOne) {
+  Table table = with_column("w", {"1", "4"});
+  const Result<Data> data = prepare(table, {.target = "y", .weights = "w"});
+  ASSERT_TRUE(data.ok()) << data.error().message;
+  EXPECT_EQ(data->columns, (std::vector<std::string>{"a", "b"}));
+  double squares = 0;
+  for (const double root : data->root_weight) squares += root * root;
+  EXPECT_NEAR(squares, 40, 1e-12);
+  EXPECT_NEAR(data->root_weight[1] / data->root_weight[0], 2, 1e-15);
+  const Result<Data> sigma = prepare(table, {.target = "y", .sigma = "w"});
+  EXPECT_NEAR(sigma->root_weight[1] / sigma->root_weight[0], 0.25, 1e-15);
+  EXPECT_NEAR(sigma->root_weight[1] * sigma->error_unit, 0.25, 1e-15);
+  EXPECT_EQ(prepare(table, {.target = "y", .weights = "w", .relative = true}).error().message,
+            "weights, sigma and relative each say how much a row counts; give one of them.");
+  EXPECT_EQ(prepare(with_column("w", {"1", "-4"}), {.target = "y", .weights = "w"}).error().message,
+            "row 2, column \"w\": a weight must be 0 or more, not -4.");
+  EXPECT_EQ(prepare(with_column("s", {"1", "0"}), {.target = "y", .sigma = "s"}).error().message,
+            "row 2, column \"s\": a standard error must be more than 0, not 0.");
+  const Result<Data> some = prepare(with_column("w", {"1", "0"}), {.target = "y", .weights = "w"});
+  EXPECT_EQ(some->rows, 20U);
+  EXPECT_EQ(some->notes, std::vector<std::string>{"20 rows have the weight 0 and were left out"});
+}
+
+TEST(RealTables, GroupsHaveNamesAndEnoughRows) {
+  const Result<Data> data = prepare(with_column("kind", {"oak", "fir", "oak"}), {.target = "y", .by = "kind"});
+  ASSERT_TRUE(data.ok()) << data.error().message;
+  EXPECT_EQ(data->groups, (std::vector<std::string>{"oak", "fir"}));
+  EXPECT_EQ(data->group[1], 1U);
+  EXPECT_EQ(prepare(with_column("kind", {"oak"}), {.target = "y", .by = "kind"}).error().message,
+            "the column \"kind\" is oak in every row; groups need a column that varies.");
+  EXPECT_TRUE(prepare(with_column("n", {"1", "2"}), {.target = "y", .by = "n"}).ok());
+}
+
+}  // namespace
+}  // namespace nalm::fitting::real_table_test
