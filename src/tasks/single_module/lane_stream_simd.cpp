@@ -1,4 +1,4 @@
-// Compiled once per instruction set; see bench/lane_stream.hpp.
+// Compiled once per instruction set; see lane_stream.hpp.
 #include "tasks/single_module/lane_stream.hpp"
 
 #include "simd/functions.hpp"
@@ -41,53 +41,47 @@ HWY_INLINE WordVector temper(WordVector y) {
 }
 
 using Exact = Lanes<double>;
-
-// Words below 2^31 as doubles, in two halves.
-HWY_INLINE Widened<1> to_double(WordVector y) {
-  const auto bits = hn::BitCast(BitsTag<float>(), y);
-#if HWY_TARGET == HWY_SCALAR
-  const Exact all = Parts<Exact::Vector, 1>{hn::PromoteTo(RegisterTag<double>(), bits)};
-  return {all, all};
-#else
-  const hn::Half<BitsTag<float>> half;
-  return {Parts<Exact::Vector, 1>{hn::PromoteTo(RegisterTag<double>(), hn::LowerHalf(half, bits))},
-          Parts<Exact::Vector, 1>{hn::PromoteTo(RegisterTag<double>(), hn::UpperHalf(half, bits))}};
-#endif
-}
-
-// 53 bits from two words. Everything here is exact.
-HWY_INLINE Exact unit(const Exact& high, const Exact& low) { return (high * 67108864.0 + low) * 0x1p-53; }
-
 constexpr std::size_t upper = L > Exact::count ? Exact::count : 0;
 
-void uniform(const std::uint32_t* words, int count, double* u, std::size_t stride) {
-  for (int k = 0; k < count; ++k, u += stride) {
-    const Widened<1> high = to_double(hn::ShiftRight<5>(temper(word(words, 2 * k))));
-    const Widened<1> low = to_double(hn::ShiftRight<6>(temper(word(words, 2 * k + 1))));
-    unit(high.lower, low.lower).store(u);
-    unit(high.upper, low.upper).store(u + upper);
+// 2^26 times 27 bits of one word, and 26 bits of the next. Everything here is exact.
+void numbers(const std::uint32_t* words, int count, double* n) {
+  for (int k = 0; k < count; ++k, n += L) {
+    const WordVector high = hn::ShiftRight<5>(temper(word(words, 2 * k)));
+    const WordVector low = hn::ShiftRight<6>(temper(word(words, 2 * k + 1)));
+#if HWY_TARGET == HWY_SCALAR
+    *n = hn::GetLane(high) * 0x1p26 + hn::GetLane(low);
+#else
+    // As the lowest bits of 2^78 and of 2^52: cheaper than a conversion.
+    const hn::RepartitionToWide<Words> wide;
+    const RegisterTag<double> d;
+    const WordVector above_high = hn::Set(Words(), 0x44d00000u), above_low = hn::Set(Words(), 0x43300000u);
+    const auto both = hn::Set(d, 0x1p78 + 0x1p52);
+    hn::Store(hn::Add(hn::Sub(hn::BitCast(d, hn::ZipLower(wide, high, above_high)), both),
+                      hn::BitCast(d, hn::ZipLower(wide, low, above_low))),
+              d, n);
+    hn::Store(hn::Add(hn::Sub(hn::BitCast(d, hn::ZipUpper(wide, high, above_high)), both),
+                      hn::BitCast(d, hn::ZipUpper(wide, low, above_low))),
+              d, n + upper);
+#endif
   }
 }
 
-// u -> lo + width * u, of the lower and of the upper half of the lanes.
+// n -> lo + step * n, of the lower and of the upper half of the lanes.
 struct Scale {
-  Exact lo, width;
-  Scale(const double* lo_values, const double* widths) : lo(Exact::load(lo_values)), width(Exact::load(widths)) {}
-  HWY_INLINE Exact operator()(const double* u) const {
-    // Not aligned: lanes may begin at any column.
-    return lo + width * Exact(Parts<Exact::Vector, 1>{hn::LoadU(RegisterTag<double>(), u)});
-  }
+  Exact lo, step;
+  Scale(const double* lo_values, const double* steps) : lo(Exact::load(lo_values)), step(Exact::load(steps)) {}
+  HWY_INLINE Exact operator()(const double* n) const { return lo + step * Exact::load(n); }
 };
 
-void inputs(const double* u, std::size_t stride, int count, const double* lo, const double* width, float* x) {
-  const Scale lower(lo, width), higher(lo + upper, width + upper);
-  for (int k = 0; k < count; ++k, u += stride, x += L) narrow<1>(lower(u), higher(u + upper)).store(x);
+void inputs(const double* n, int count, const double* lo, const double* step, float* x) {
+  const Scale lower(lo, step), higher(lo + upper, step + upper);
+  for (int k = 0; k < count; ++k, n += L, x += L) narrow<1>(lower(n), higher(n + upper)).store(x);
 }
 
 template <class F>
 HWY_INLINE void over(const double* a, const double* b, std::size_t stride, int count, const double* lo,
-                     const double* width, float* x, float* t, F f) {
-  const Scale lower(lo, width), higher(lo + upper, width + upper);
+                     const double* step, float* x, float* t, F f) {
+  const Scale lower(lo, step), higher(lo + upper, step + upper);
   for (int k = 0; k < count; ++k, a += stride, b += stride, t += L) {
     const Exact a_lower = lower(a), a_higher = higher(a + upper), b_lower = lower(b), b_higher = higher(b + upper);
     if (x) {
@@ -100,16 +94,16 @@ HWY_INLINE void over(const double* a, const double* b, std::size_t stride, int c
 }
 
 void target(Operation operation, const double* a, const double* b, std::size_t stride, int count, const double* lo,
-            const double* width, float* x, float* t) {
+            const double* step, float* x, float* t) {
   switch (operation) {
     case Operation::Add:
-      return over(a, b, stride, count, lo, width, x, t, [](const Exact& p, const Exact& q) HWY_ATTR { return p + q; });
+      return over(a, b, stride, count, lo, step, x, t, [](const Exact& p, const Exact& q) HWY_ATTR { return p + q; });
     case Operation::Subtract:
-      return over(a, b, stride, count, lo, width, x, t, [](const Exact& p, const Exact& q) HWY_ATTR { return p - q; });
+      return over(a, b, stride, count, lo, step, x, t, [](const Exact& p, const Exact& q) HWY_ATTR { return p - q; });
     case Operation::Multiply:
-      return over(a, b, stride, count, lo, width, x, t, [](const Exact& p, const Exact& q) HWY_ATTR { return p * q; });
+      return over(a, b, stride, count, lo, step, x, t, [](const Exact& p, const Exact& q) HWY_ATTR { return p * q; });
     case Operation::Divide:
-      return over(a, b, stride, count, lo, width, x, t, [](const Exact& p, const Exact& q) HWY_ATTR { return p / q; });
+      return over(a, b, stride, count, lo, step, x, t, [](const Exact& p, const Exact& q) HWY_ATTR { return p / q; });
   }
 }
 
@@ -123,6 +117,6 @@ namespace nalm {
 
 extern const StreamKernels NALM_JOIN(stream_kernels_, NALM_TARGET);
 constinit const StreamKernels NALM_JOIN(stream_kernels_, NALM_TARGET) = {
-    simd::NALM_TARGET::refill, simd::NALM_TARGET::uniform, simd::NALM_TARGET::inputs, simd::NALM_TARGET::target};
+    simd::NALM_TARGET::refill, simd::NALM_TARGET::numbers, simd::NALM_TARGET::inputs, simd::NALM_TARGET::target};
 
 }  // namespace nalm

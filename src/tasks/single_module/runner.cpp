@@ -13,6 +13,7 @@
 #include "experiment/session.hpp"
 #include "tasks/single_module/lane_stream.hpp"
 #include "tasks/single_module/problem.hpp"
+#include "tasks/single_module/seed_streams.hpp"
 #include "train/bundle.hpp"
 
 namespace nalm {
@@ -215,6 +216,7 @@ struct PlacesInTraining {
   std::vector<Place> places;  // one per lane; those beyond runs repeat the last, and their results are dropped
   std::size_t runs;           // of each pair
   LaneStream batches;
+  std::shared_ptr<SeedStreams> streams;  // shared with the places before, where these have the same seeds
   std::vector<Training> trainings;
   std::shared_ptr<const EvaluationSet> validation, test;
 };
@@ -232,8 +234,7 @@ class WorkRun {
         lanes_(static_cast<std::size_t>(target.float_lanes)),
         work_(work),
         settings_(settings),
-        sets_(sets),
-        streams_(target) {
+        sets_(sets) {
     for (const Pair& pair : work.pairs) {
       if (std::find(operations_.begin(), operations_.end(), pair.operation) == operations_.end())
         operations_.push_back(pair.operation);
@@ -243,10 +244,10 @@ class WorkRun {
       add(places, target);
     }
     const std::size_t rows = static_cast<std::size_t>(batch_) * lanes_, inputs = static_cast<std::size_t>(inputs_);
-    const std::size_t drawn = static_cast<std::size_t>(batch_) * inputs * streams_.columns() * sizeof(double);
-    const std::size_t read = rows * (inputs + operations_.size()) * sizeof(float);
-    chunk_ = std::max(1L, static_cast<long>(ahead / std::max(drawn, read)));
-    x_.resize(static_cast<std::size_t>(chunk_) * inputs * rows);
+    const std::size_t bytes = rows * (inputs * sizeof(double) + (inputs + operations_.size()) * sizeof(float));
+    chunk_ = std::max(1L, static_cast<long>(ahead / bytes));
+    numbers_.resize(static_cast<std::size_t>(chunk_) * inputs * rows);
+    x_.resize(numbers_.size());
     prepared_.reserve(bundles_of(places_.front()), x_.size());
     for (const Operation operation : operations_)
       t_[static_cast<std::size_t>(operation)].resize(static_cast<std::size_t>(chunk_) * rows);
@@ -273,10 +274,12 @@ class WorkRun {
         const Clock::time_point now = Clock::now();
         return std::chrono::duration<double>(now - std::exchange(start, now)).count();
       };
-      streams_.draw(samples * inputs_);
+      const SeedStreams* drawn = nullptr;
       double steps = 0;
       for (PlacesInTraining& places : places_) {
-        places.batches.read(streams_, samples, x_.data(), targets);
+        if (drawn != places.streams.get()) places.streams->draw(samples * inputs_, numbers_.data());
+        drawn = places.streams.get();
+        places.batches.read(numbers_.data(), samples, x_.data(), targets);
         timings_.data += lap();
         prepared_.compute(x_.data(), samples);
         timings_.training += lap();
@@ -342,9 +345,13 @@ class WorkRun {
     const Clock::time_point start = Clock::now();
     std::vector<LaneStream::Lane> lanes;
     for (const Place& place : places) lanes.push_back({place.seed, place.range.train});
-    PlacesInTraining& added = places_.emplace_back(PlacesInTraining{std::move(places), real.size(),
-                                                                    LaneStream(target, streams_, lanes, inputs_),
-                                                                    std::move(trainings), nullptr, nullptr});
+    LaneStream batches(target, lanes, inputs_);
+    std::shared_ptr<SeedStreams> streams = places_.empty() ? nullptr : places_.back().streams;
+    if (!streams || streams->seeds() != batches.seeds())
+      streams = std::make_shared<SeedStreams>(target, batches.seeds());
+    PlacesInTraining& added =
+        places_.emplace_back(PlacesInTraining{std::move(places), real.size(), std::move(batches), std::move(streams),
+                                              std::move(trainings), nullptr, nullptr});
     added.validation = sets_.get(false, added.places, inputs_, operations_, bundles_of(added), settings_.stop);
     added.test = sets_.get(true, added.places, inputs_, operations_, bundles_of(added), settings_.stop);
     timings_.data += since(start);
@@ -430,9 +437,9 @@ class WorkRun {
   const Work& work_;
   const ExecutorSettings& settings_;
   EvaluationSets& sets_;
-  SeedStreams streams_;
   std::vector<Operation> operations_;
   std::vector<PlacesInTraining> places_;
+  AlignedVector<double> numbers_;
   AlignedVector<float> x_;
   std::array<AlignedVector<float>, all_operations.size()> t_;
   Prepared prepared_;
@@ -462,14 +469,37 @@ double memory_of(const Cells& cells, const Work& work, std::size_t lanes) {
   return static_cast<double>(work.bundles.size()) * bundle_memory(cells, work.pairs, lanes) + drawn;
 }
 
-// The same places, but as many seeds as there are lanes on all ranges before the next seeds: most bundles then share
-// their uniform numbers with other bundles, and have one range.
-std::vector<Place> by_seeds(std::vector<Place> places, std::size_t lanes) {
-  std::map<std::uint32_t, std::size_t> order;
-  for (const Place& place : places) order.emplace(place.seed, order.size());
-  std::stable_sort(places.begin(), places.end(),
-                   [&](const Place& a, const Place& b) { return order.at(a.seed) / lanes < order.at(b.seed) / lanes; });
-  return places;
+// As few bundles as possible, most of which have the seeds of the one before, and so share its random numbers: every
+// lane goes to the seed with the most places left for each of its lanes, and keeps it while it has any.
+std::vector<std::vector<Place>> bundles_of(const std::vector<Place>& places, std::size_t lanes) {
+  struct Seed {
+    std::vector<Place> left;  // the next one last
+    std::size_t lanes = 0;
+  };
+  std::map<std::uint32_t, Seed> seeds;
+  for (auto place = places.rbegin(); place != places.rend(); ++place) seeds[place->seed].left.push_back(*place);
+  std::vector<std::vector<Place>> bundles;
+  std::vector<Seed*> seed_of;
+  for (std::size_t done = 0; done < places.size(); done += bundles.back().size()) {
+    const bool enough = std::ranges::all_of(seed_of, [](const Seed* s) { return s->left.size() >= s->lanes; });
+    if (!enough || seed_of.empty()) {
+      for (auto& [number, seed] : seeds) seed.lanes = 0;
+      seed_of.clear();
+      while (seed_of.size() < std::min(lanes, places.size() - done)) {
+        Seed* most = &seeds.begin()->second;
+        for (auto& [number, seed] : seeds)
+          if (seed.left.size() * (most->lanes + 1) > most->left.size() * (seed.lanes + 1)) most = &seed;
+        ++most->lanes;
+        seed_of.push_back(most);
+      }
+    }
+    std::vector<Place>& bundle = bundles.emplace_back();
+    for (Seed* seed : seed_of) {
+      bundle.push_back(seed->left.back());
+      seed->left.pop_back();
+    }
+  }
+  return bundles;
 }
 
 // Places with the same pairs left to do fill lanes together. What does not divide evenly among the threads is split by
@@ -494,20 +524,18 @@ std::vector<Work> divide(const Cells& lookup, const std::vector<Cell>& cells, co
   std::vector<Work> all;
   const auto up = [](std::size_t n, std::size_t by) { return (n + by - 1) / by; };
   for (const Group& group : groups) {
-    const std::vector<Place> places = by_seeds(group.places, lanes);
-    const std::size_t bundles = up(places.size(), lanes);
+    const std::vector<std::vector<Place>> of_group = bundles_of(group.places, lanes);
+    const std::size_t bundles = of_group.size();
     const double room = std::min(task_memory, largest_memory() / (2.0 * static_cast<double>(threads)));
     const std::size_t fitting = static_cast<std::size_t>(room / bundle_memory(lookup, group.pairs, lanes));
     const std::size_t most =
         std::clamp<std::size_t>(std::min(fitting, together / group.pairs.size()), 1, up(bundles, threads));
     const std::size_t count = up(bundles, most);
     for (std::size_t k = 0; k < count; ++k) {
-      Work& work = all.emplace_back(Work{{}, group.pairs});
-      for (std::size_t bundle = bundles * k / count; bundle < bundles * (k + 1) / count; ++bundle) {
-        const auto first = places.begin() + static_cast<std::ptrdiff_t>(bundle * lanes);
-        const std::size_t size = std::min(lanes, places.size() - bundle * lanes);
-        work.bundles.emplace_back(first, first + static_cast<std::ptrdiff_t>(size));
-      }
+      const auto bundle = [&](std::size_t part) {
+        return of_group.begin() + static_cast<std::ptrdiff_t>(bundles * part / count);
+      };
+      all.push_back({{bundle(k), bundle(k + 1)}, group.pairs});
     }
   }
   const std::size_t whole = all.size() / threads * threads;

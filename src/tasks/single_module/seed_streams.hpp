@@ -1,10 +1,8 @@
-// The uniform numbers of many seeds, drawn once for all ranges, operations and modules: they depend on the seed alone.
-// Drawing is the same Mersenne Twister and the same 53 bits as NumpyStream, for as many seeds at a time as there are
-// lanes.
+// The random numbers of as many seeds as there are lanes: they depend on the seed alone, so all ranges, operations and
+// modules share them. The same Mersenne Twister and the same 53 bits as NumpyStream.
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "base/aligned.hpp"
@@ -14,27 +12,21 @@ namespace nalm {
 
 class SeedStreams {
  public:
-  explicit SeedStreams(const simd::Target& target);
+  SeedStreams(const simd::Target& target, std::vector<std::uint32_t> seeds);
 
-  // The column from which on these streams stand side by side, one seed per lane. They are added unless they stand so
-  // already: of 25 seeds in a ring, any eight in a row are found in 32 columns. Before the first draw.
-  std::size_t column_of(std::span<const std::uint32_t> seeds);
+  const std::vector<std::uint32_t>& seeds() const { return seeds_; }
 
-  // The next values of every stream; those before are gone.
-  void draw(int values);
-  // Value k of column c stands at uniform()[k * columns() + c].
-  const double* uniform() const { return uniform_.data(); }
-  std::size_t columns() const { return seeds_.size(); }
+  // The next values of every stream, in lane layout: whole numbers below 2^53, of which NumpyStream::unit() is the
+  // 2^53rd part.
+  void draw(int values, double* numbers);
 
  private:
   static constexpr int state_size = 624;
 
   int target_index_;
-  std::size_t lanes_;
-  std::vector<std::uint32_t> seeds_;                  // per column
-  std::vector<AlignedVector<std::uint32_t>> states_;  // of as many columns as there are lanes
+  std::vector<std::uint32_t> seeds_;  // per lane
+  AlignedVector<std::uint32_t> state_;
   int position_ = state_size;
-  AlignedVector<double> uniform_;
 };
 
 }  // namespace nalm
