@@ -8,6 +8,7 @@
 #include "tasks/arithmetic_dataset.hpp"
 
 namespace nalm {
+namespace arithmetic_dataset_task {
 namespace {
 
 constexpr SubsetNetwork networks[] = {
@@ -191,6 +192,7 @@ std::vector<Cell> cells(std::string_view preset) {
 }
 
 }  // namespace
+}  // namespace arithmetic_dataset_task
 
 extern const Task arithmetic_dataset{
     .name = "arithmetic-dataset",
@@ -231,7 +233,7 @@ extern const Task arithmetic_dataset{
                 {"sweep-subset", "x, by the size of the subsets", 50, "days"},
                 {"sweep-lambda", "by the strength of the regulariser", 25, "a day"}},
     .checks = {{"NAU", "sub", "U[1,2)", "success", true, 0.75}, {"NAC+", "sub", "U[1,2)", "success", true, 0.75}},
-    .preset_cells = cells,
+    .preset_cells = arithmetic_dataset_task::cells,
 };
 
 }  // namespace nalm

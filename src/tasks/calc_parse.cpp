@@ -9,26 +9,26 @@
 namespace nalm {
 namespace {
 
-using Kind = CalcToken::Kind;
+using CalcKind = CalcToken::Kind;
 
 constexpr std::string_view root_sign = "\u221A", minus_sign = "\u2212";
 
-int precedence(Kind kind) {
-  if (kind == Kind::Add || kind == Kind::Subtract) return 1;
-  if (kind == Kind::Multiply || kind == Kind::Divide) return 2;
-  return kind == Kind::Negate ? 3 : 4;
+int precedence(CalcKind kind) {
+  if (kind == CalcKind::Add || kind == CalcKind::Subtract) return 1;
+  if (kind == CalcKind::Multiply || kind == CalcKind::Divide) return 2;
+  return kind == CalcKind::Negate ? 3 : 4;
 }
 
 // An operator, and the bytes it takes.
 struct Operator {
-  Kind kind;
+  CalcKind kind;
   std::size_t length = 1;
 };
 std::optional<Operator> binary_operator(std::string_view text) {
-  constexpr std::pair<std::string_view, Kind> signs[] = {
-      {"+", Kind::Add},           {"-", Kind::Subtract},    {"*", Kind::Multiply},
-      {"/", Kind::Divide},        {"^", Kind::Power},       {"\u00D7", Kind::Multiply},
-      {"\u00B7", Kind::Multiply}, {"\u00F7", Kind::Divide}, {minus_sign, Kind::Subtract}};
+  constexpr std::pair<std::string_view, CalcKind> signs[] = {
+      {"+", CalcKind::Add},           {"-", CalcKind::Subtract},    {"*", CalcKind::Multiply},
+      {"/", CalcKind::Divide},        {"^", CalcKind::Power},       {"\u00D7", CalcKind::Multiply},
+      {"\u00B7", CalcKind::Multiply}, {"\u00F7", CalcKind::Divide}, {minus_sign, CalcKind::Subtract}};
   for (const auto& [sign, kind] : signs)
     if (text.starts_with(sign)) return Operator{kind, sign.size()};
   return {};
@@ -57,7 +57,7 @@ class Parser {
  private:
   // An operator that waits for its right operand, or a parenthesis that waits for its end.
   struct Pending {
-    std::optional<Kind> kind;  // none: a parenthesis
+    std::optional<CalcKind> kind;  // none: a parenthesis
     std::size_t position = 0;
     bool root = false;  // a parenthesis of sqrt
   };
@@ -76,13 +76,13 @@ class Parser {
         if (!wait({{}, start, true})) return false;
         ++position_;
       } else if (text_.substr(position_).starts_with(root_sign)) {
-        if (!wait({Kind::Root, position_, false})) return false;
+        if (!wait({CalcKind::Root, position_, false})) return false;
         position_ += root_sign.size();
       } else if (c == '(' || c == '-') {
-        if (!wait({c == '-' ? std::optional(Kind::Negate) : std::nullopt, position_, false})) return false;
+        if (!wait({c == '-' ? std::optional(CalcKind::Negate) : std::nullopt, position_, false})) return false;
         ++position_;
       } else if (text_.substr(position_).starts_with(minus_sign)) {
-        if (!wait({Kind::Negate, position_, false})) return false;
+        if (!wait({CalcKind::Negate, position_, false})) return false;
         position_ += minus_sign.size();
       } else if (c == '+') {
         ++position_;
@@ -104,7 +104,7 @@ class Parser {
       }
       const std::optional<Operator> op = binary_operator(text_.substr(position_));
       if (!op) return fail_no_operator();
-      reduce(precedence(op->kind) + (op->kind == Kind::Power ? 1 : 0));  // ^ associates to the right
+      reduce(precedence(op->kind) + (op->kind == CalcKind::Power ? 1 : 0));  // ^ associates to the right
       if (!wait({op->kind, position_, false})) return false;
       position_ += op->length;
       return true;
@@ -115,7 +115,7 @@ class Parser {
     const ReadNumber number = nalm::read_number(text_.substr(position_));
     if (!number.in_range)
       return fail(position_, "this number is outside the range of a double, 4.9e-324 to 1.8e+308; use one inside it.");
-    postfix_.push_back({Kind::Number, number.value, position_});
+    postfix_.push_back({CalcKind::Number, number.value, position_});
     position_ += number.length;
     return true;
   }
@@ -140,7 +140,7 @@ class Parser {
   bool close() {
     reduce(1);
     if (pending_.empty()) return fail(position_, "there is no \"(\" for this \")\"; remove it.");
-    if (pending_.back().root) postfix_.push_back({Kind::Root, 0, pending_.back().position});
+    if (pending_.back().root) postfix_.push_back({CalcKind::Root, 0, pending_.back().position});
     pending_.pop_back();
     return true;
   }

@@ -9,6 +9,7 @@
 #include "tasks/calculator.hpp"
 
 namespace nalm {
+namespace calcnet_task {
 namespace {
 
 constexpr std::size_t test_rows = 1000;
@@ -203,6 +204,7 @@ std::vector<Cell> cells(std::string_view preset) {
 }
 
 }  // namespace
+}  // namespace calcnet_task
 
 extern const Task calcnet{
     .name = "calcnet",
@@ -241,9 +243,9 @@ extern const Task calcnet{
                {"NMRU", "a/b", "operators", "relative error", false, 1e-14},
                {"NMU", "a^2", "operators", "relative error", false, 1e-14},
                {"NRU-power", "sqrt(a)", "operators", "relative error", false, 1e-14},
-               {ours, expression, "expression", "extrapolation", false, 1e-18},
-               {ours, expression, "expression", "success", true, 1}},
-    .preset_cells = cells,
+               {calcnet_task::ours, calcnet_task::expression, "expression", "extrapolation", false, 1e-18},
+               {calcnet_task::ours, calcnet_task::expression, "expression", "success", true, 1}},
+    .preset_cells = calcnet_task::cells,
 };
 
 }  // namespace nalm

@@ -5,6 +5,7 @@
 #include "nalm/model.hpp"
 
 namespace nalm {
+namespace deep_stacks_task {
 namespace {
 
 constexpr std::size_t evaluation_rows = 2000, threshold_rows = 10000;
@@ -127,6 +128,7 @@ std::vector<Cell> cells(std::string_view preset) {
 }
 
 }  // namespace
+}  // namespace deep_stacks_task
 
 extern const Task deep_stacks{
     .name = "deep-stacks",
@@ -146,7 +148,7 @@ extern const Task deep_stacks{
                 {"full", "all units, 2 to 6 layers, 50,000 iterations", 25, "15 min"}},
     .checks = {{"NAU and NMU", "2 layers", "hidden 2", "success", true, 0.25},
                {"NAU and NMU", "3 layers", "hidden 2", "success", true, 0.25}},
-    .preset_cells = cells,
+    .preset_cells = deep_stacks_task::cells,
 };
 
 }  // namespace nalm

@@ -8,6 +8,7 @@
 #include "nalm/model.hpp"
 
 namespace nalm {
+namespace identity_function_task {
 namespace {
 
 constexpr double train_limit = 5, test_limit = 20;  // of the magnitude
@@ -91,9 +92,10 @@ std::vector<Cell> cells(std::string_view preset) {
 }
 
 }  // namespace
+}  // namespace identity_function_task
 
 Result<std::vector<IdentityCurve>> identity_curves(std::span<const double> inputs, int seeds) {
-  const std::vector<Cell> all = cells("full");
+  const std::vector<Cell> all = identity_function_task::cells("full");
   std::vector<IdentityCurve> curves;
   std::vector<RunId> runs;
   for (std::size_t c = 0; c < all.size(); ++c) {
@@ -142,7 +144,7 @@ extern const Task identity_function{
                {"PReLU", "identity", "[-5,5]", "inside", false, 0.3},
                {"none", "identity", "[-5,5]", "success", true, 1},
                {"NAC+", "identity", "[-5,5]", "outside", false, 1}},
-    .preset_cells = cells,
+    .preset_cells = identity_function_task::cells,
 };
 
 }  // namespace nalm

@@ -8,6 +8,7 @@
 #include "experiment/task.hpp"
 
 namespace nalm {
+namespace large_scale_arithmetic_task {
 namespace {
 
 constexpr int inputs = 100;
@@ -123,6 +124,7 @@ std::vector<Cell> cells(std::string_view preset) {
 }
 
 }  // namespace
+}  // namespace large_scale_arithmetic_task
 
 extern const Task large_scale_arithmetic{
     .name = "large-scale-arithmetic",
@@ -146,7 +148,7 @@ extern const Task large_scale_arithmetic{
                 {"all", "everything, as published", 10, "4 hours"}},
     .checks = {{"RealNPU", "add", "100 inputs", "test MSE", false, 30},
                {"RealNPU", "sqrt", "100 inputs", "test MSE", false, 30}},
-    .preset_cells = cells,
+    .preset_cells = large_scale_arithmetic_task::cells,
 };
 
 }  // namespace nalm

@@ -7,6 +7,7 @@
 #include "experiment/task.hpp"
 
 namespace nalm {
+namespace nlrl_functions_task {
 namespace {
 
 struct Function {
@@ -152,6 +153,7 @@ std::vector<Cell> cells(std::string_view preset) {
 }
 
 }  // namespace
+}  // namespace nlrl_functions_task
 
 extern const Task nlrl_functions{
     .name = "nlrl-functions",
@@ -187,7 +189,7 @@ extern const Task nlrl_functions{
                {"AO-2-5", "(x+y)/2", "", "accuracy", true, 0.95},
                {"AN-2-8", "x implies y", "", "accuracy", true, 0.95},
                {"AO-2-8", "x implies y", "", "accuracy", true, 0.95}},
-    .preset_cells = cells,
+    .preset_cells = nlrl_functions_task::cells,
 };
 
 }  // namespace nalm

@@ -9,6 +9,7 @@
 #include "train/bundle.hpp"
 
 namespace nalm {
+namespace npu_gate_toy_task {
 namespace {
 
 constexpr double x1_end = 2, x2_end = 0.05;
@@ -100,6 +101,7 @@ std::vector<Cell> cells(std::string_view /*preset*/) {
 }
 
 }  // namespace
+}  // namespace npu_gate_toy_task
 
 Model gate_toy_model(const ToyGate& gate, double w1, double w2) {
   const bool naive = gate.first == 1 && gate.second == 1;
@@ -110,6 +112,7 @@ Model gate_toy_model(const ToyGate& gate, double w1, double w2) {
 }
 
 ToyLoss gate_toy_loss(const ToyGate& gate, double w1, double w2, int count) {
+  using npu_gate_toy_task::x1_end, npu_gate_toy_task::x2_end;
   std::vector<double> x, t;
   const int x1_count = 5 * count;  // the logarithm of x1 matters more
   for (int i = 0; i < x1_count; ++i) {
@@ -139,10 +142,10 @@ extern const Task npu_gate_toy{
          "stay what they are."},
     .presets = {{"quick", "the table, and three trainings", 3, "1 s"}, {"full", "the same with more seeds", 10, "2 s"}},
     // The table needs no training; tests/tasks/npu_gate_toy_test.cpp compares it.
-    .checks = {{"gate (1,0)", operation, "trained from (0.5,0.9)", "w1", true, 0.99},
-               {"gate (1,0)", operation, "trained from (0.5,0.9)", "loss", false, 1e-6},
-               {"gate (1,1)", operation, "trained from (0.5,0.9)", "loss", false, 1e-6}},
-    .preset_cells = cells,
+    .checks = {{"gate (1,0)", npu_gate_toy_task::operation, "trained from (0.5,0.9)", "w1", true, 0.99},
+               {"gate (1,0)", npu_gate_toy_task::operation, "trained from (0.5,0.9)", "loss", false, 1e-6},
+               {"gate (1,1)", npu_gate_toy_task::operation, "trained from (0.5,0.9)", "loss", false, 1e-6}},
+    .preset_cells = npu_gate_toy_task::cells,
 };
 
 }  // namespace nalm

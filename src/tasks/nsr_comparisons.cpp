@@ -8,6 +8,7 @@
 #include "tasks/nsr.hpp"
 
 namespace nalm {
+namespace nsr_comparisons_task {
 namespace {
 
 struct Relation {
@@ -137,6 +138,7 @@ std::vector<Cell> cells(std::string_view preset) {
 }
 
 }  // namespace
+}  // namespace nsr_comparisons_task
 
 extern const Task nsr_comparisons{
     .name = "nsr-comparisons",
@@ -169,7 +171,7 @@ extern const Task nsr_comparisons{
                {"NSR", ">", "delta 0.1", "success", true, 1},
                {"NSR", "=", "redundancy 10", "accuracy", true, 0.85},
                {"NSR", "!=", "redundancy 10", "accuracy", true, 0.85}},
-    .preset_cells = cells,
+    .preset_cells = nsr_comparisons_task::cells,
 };
 
 }  // namespace nalm

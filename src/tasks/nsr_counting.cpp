@@ -2,6 +2,7 @@
 #include "tasks/nsr.hpp"
 
 namespace nalm {
+namespace nsr_counting_task {
 namespace {
 
 // The sum over i of 1 - NSR(x_0, x_i): the second output.
@@ -45,6 +46,7 @@ std::vector<Cell> cells(std::string_view preset) {
 }
 
 }  // namespace
+}  // namespace nsr_counting_task
 
 extern const Task nsr_counting{
     .name = "nsr-counting",
@@ -65,7 +67,7 @@ extern const Task nsr_counting{
                 {"baselines", "a perceptron, NAU, NALU and an LSTM, 50,000 steps", 4, "20 min"}},
     .checks = {{"NSR", "count", "redundancy 10", "mae of 5 up to 10240", false, 0.1},
                {"NSR", "count", "redundancy 10", "mae of 50 up to 10240", false, 0.5}},
-    .preset_cells = cells,
+    .preset_cells = nsr_counting_task::cells,
 };
 
 }  // namespace nalm

@@ -2,6 +2,7 @@
 #include "tasks/nsr.hpp"
 
 namespace nalm {
+namespace nsr_minimum_task {
 namespace {
 
 // h = x_0; h = y*h + (1 - y)*x_i with y = NSR(h, x_i).
@@ -43,6 +44,7 @@ std::vector<Cell> cells(std::string_view preset) {
 }
 
 }  // namespace
+}  // namespace nsr_minimum_task
 
 extern const Task nsr_minimum{
     .name = "nsr-minimum",
@@ -64,7 +66,7 @@ extern const Task nsr_minimum{
                 {"baselines", "a perceptron, NAU, NALU and an LSTM, 50,000 steps", 4, "20 min"}},
     .checks = {{"NSR", "minimum", "redundancy 10", "success", true, 1},
                {"NSR", "minimum", "redundancy 10", "mae of 20 up to 80", false, 0.1}},
-    .preset_cells = cells,
+    .preset_cells = nsr_minimum_task::cells,
 };
 
 }  // namespace nalm

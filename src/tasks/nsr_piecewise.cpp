@@ -7,6 +7,7 @@
 #include "tasks/nsr.hpp"
 
 namespace nalm {
+namespace nsr_piecewise_task {
 namespace {
 
 struct Function {
@@ -119,6 +120,7 @@ std::vector<Cell> cells(std::string_view preset) {
 }
 
 }  // namespace
+}  // namespace nsr_piecewise_task
 
 extern const Task nsr_piecewise{
     .name = "nsr-piecewise",
@@ -139,7 +141,7 @@ extern const Task nsr_piecewise{
                 {"full", "all functions with redundancy 1, 2 and 10", 10, "3 min"}},
     .checks = {{"NSR+NAU", "abs", "redundancy 10", "success", true, 1},
                {"NSR+NAU", "f", "redundancy 10", "mae at 2^3", false, 1}},
-    .preset_cells = cells,
+    .preset_cells = nsr_piecewise_task::cells,
 };
 
 }  // namespace nalm

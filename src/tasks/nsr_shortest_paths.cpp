@@ -10,6 +10,7 @@
 #include "train/bundle.hpp"
 
 namespace nalm {
+namespace nsr_shortest_paths_task {
 namespace {
 
 constexpr int training_nodes = 10, training_scale = 10, redundancy = 10, test_graphs = 20;
@@ -251,6 +252,7 @@ std::vector<Cell> cells(std::string_view preset) {
 }
 
 }  // namespace
+}  // namespace nsr_shortest_paths_task
 
 extern const Task nsr_shortest_paths{
     .name = "nsr-shortest-paths",
@@ -278,7 +280,7 @@ extern const Task nsr_shortest_paths{
     .checks = {{"NSR", "shortest paths", "10 nodes", "mae at 10", false, 0.5},
                {"NSR", "shortest paths", "10 nodes", "mae at 40", false, 2},
                {"NEG", "shortest paths", "10 nodes", "mae at 10", false, 2}},
-    .preset_cells = cells,
+    .preset_cells = nsr_shortest_paths_task::cells,
 };
 
 }  // namespace nalm

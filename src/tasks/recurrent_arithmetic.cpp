@@ -4,6 +4,7 @@
 #include "tasks/arithmetic_dataset.hpp"
 
 namespace nalm {
+namespace recurrent_arithmetic_task {
 namespace {
 
 constexpr int width = 10, hidden = 2, train_length = 10;
@@ -209,6 +210,7 @@ std::vector<Cell> cells(std::string_view preset) {
 }
 
 }  // namespace
+}  // namespace recurrent_arithmetic_task
 
 extern const Task recurrent_arithmetic{
     .name = "recurrent-arithmetic",
@@ -236,7 +238,7 @@ extern const Task recurrent_arithmetic{
                 {"all", "+, - and x, 2,000,000 iterations as published", 100, "days"}},
     .checks = {{"NAU, NAU", "sub", "10 steps", "validation", false, 1e-3},
                {"NAU, NAU", "sub", "10 steps", "range [2,6)", false, 0.1}},
-    .preset_cells = cells,
+    .preset_cells = recurrent_arithmetic_task::cells,
 };
 
 }  // namespace nalm

@@ -6,6 +6,7 @@
 #include "experiment/task.hpp"
 
 namespace nalm {
+namespace simple_arithmetic_task {
 namespace {
 
 constexpr int inputs = 2, outputs = 4;
@@ -126,6 +127,7 @@ std::vector<Cell> cells(std::string_view preset) {
 }
 
 }  // namespace
+}  // namespace simple_arithmetic_task
 
 extern const Task simple_arithmetic{
     .name = "simple-arithmetic",
@@ -150,7 +152,7 @@ extern const Task simple_arithmetic{
     .checks = {{"RealNPU", "all", "U(.1,2.1)", "MAE mul", false, 0.3},
                {"RealNPU", "all", "U(.1,2.1)", "MAE div", false, 0.2},
                {"NMU", "all", "U(.1,2.1)", "MAE mul", false, 0.5}},
-    .preset_cells = cells,
+    .preset_cells = simple_arithmetic_task::cells,
 };
 
 }  // namespace nalm

@@ -15,6 +15,7 @@
 #include "train/bundle.hpp"
 
 namespace nalm {
+namespace sir_discovery_task {
 namespace {
 
 constexpr double typical_state = 30;
@@ -401,6 +402,7 @@ const std::vector<std::string_view> differences = {
 };
 
 }  // namespace
+}  // namespace sir_discovery_task
 
 std::vector<std::array<double, 3>> sir_trajectory(const Sir& sir) {
   namespace odeint = boost::numeric::odeint;
@@ -447,7 +449,7 @@ extern const Task sir_discovery{
         "dS/dt = -q + 0.01*R, dI/dt = q - 0.05*I, dR/dt = 0.05*I - 0.01*R, q = 0.06*I^0.5*S^0.5, from (100, 0.01, 0), "
         "at 40 times from 0 to 200. dU/dt = linear(RealNPU(U)); start values a fifth of Glorot's; RMSProp 0.005, MSE "
         "over all points and an L1 penalty.",
-    .differences = differences,
+    .differences = sir_discovery_task::differences,
     .presets = {{"quick", "RealNPU with 4 units, 150 iterations; Dense as published, shortly", 1, "ten seconds"},
                 {"full", "6 and 9 units, two strengths of L1, 3,000 iterations", 5, "five minutes"},
                 {"published", "NPU, RealNPU and Dense as published, all sizes and strengths", 5, "half an hour"},
@@ -455,7 +457,7 @@ extern const Task sir_discovery{
     .checks = {{"RealNPU", "SIR", "hidden 4, L1 0.01", "MSE", false, 0.1},
                {"RealNPU", "SIR", "hidden 4, L1 0.01", "exponent error", false, 0.1},
                {"Dense", sir_euler_operation, "hidden 6, L1 0", "MSE", false, 50}},
-    .preset_cells = cells,
+    .preset_cells = sir_discovery_task::cells,
 };
 
 }  // namespace nalm
