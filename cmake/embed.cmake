@@ -5,6 +5,6 @@ function(nalm_embed target symbol)
   add_custom_command(OUTPUT ${output}
                      COMMAND ${CMAKE_COMMAND} -Dsymbol=${symbol} "-Dfiles=${ARGN}" -Doutput=${output} -P ${script}
                      DEPENDS ${ARGN} ${script} VERBATIM)
-  set_source_files_properties(${output} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  set_source_files_properties(${output} PROPERTIES SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
   target_sources(${target} PRIVATE ${output})
 endfunction()
