@@ -42,7 +42,7 @@ const CommandManual* Manual::find(std::string_view name) const {
 }
 
 std::string placeholder(const Argument& argument) {
-  const std::string list = fmt::format("{}", fmt::join(argument.choices, "|"));
+  std::string list = fmt::format("{}", fmt::join(argument.choices, "|"));
   if (!argument.choices.empty() && list.size() <= 22) return list;
   if (!argument.choices.empty()) return "NAME";
   switch (argument.value) {

@@ -107,7 +107,7 @@ class StoreFile {
   // f() at every row of a statement; the first error of either ends it.
   template <class F>
   Status for_each_row(Statement& statement, F f) const {
-    int code;
+    int code = SQLITE_ROW;
     while ((code = statement.step()) == SQLITE_ROW)
       if (Status good = f(); !good) return good;
     if (code != SQLITE_DONE) return error(code);

@@ -226,6 +226,7 @@ TEST_F(BenchCli, TakesNewRangesAndPresets) {
 }
 
 TEST_F(BenchCli, ThePresetQuickAnswersByItsChecks) {
+  if (test::sanitized) GTEST_SKIP() << trains_long;
   const Outcome run = program("bench --preset quick --out quick");
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
   EXPECT_TRUE(contains(run.out, "holds   NAU | add | U[1,2): success 1, should be at least 1\n")) << run.out;

@@ -67,6 +67,7 @@ TEST_F(Manners, ATableFoldsAndKeepsItsFirstColumn) {
 }
 
 TEST_F(Manners, TheBarStaysOnItsLine) {
+  if (test::sanitized) GTEST_SKIP() << trains_long;
   for (const int columns : {40, 60, 100}) {
     const Outcome run =
         on_terminal("bench --modules NALU --ranges 6 --seeds 0..7 --iterations 40000 --operations mul --out r" +

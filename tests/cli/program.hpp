@@ -12,12 +12,16 @@
 #include <string>
 #include <vector>
 
+#include "sanitized.hpp"
 #include "temporary_folder.hpp"
 #include "words.hpp"
 
 namespace nalm {
 
 namespace fs = std::filesystem;
+
+// Why a test is not for sanitizers, with which a benchmark takes minutes.
+inline constexpr const char* trains_long = "a sanitizer looks at shorter trainings";
 
 struct Outcome {
   int exit_code = -1;  // minus the signal, if one ended it

@@ -99,6 +99,7 @@ TEST_F(BenchCli, ComparesOnlyWhatCanBeCompared) {
 
 // Fewer seeds than the paper had are judged as what they are: a smaller sample.
 TEST_F(BenchCli, ComparesAFewSeeds) {
+  if (test::sanitized) GTEST_SKIP() << trains_long;
   ASSERT_EQ(program("bench --modules NMU --ranges 6 --seeds 0..4 --out few --quiet").exit_code, 0);
   const Outcome few = program("compare few --all");
   EXPECT_EQ(few.exit_code, 0) << few.out << few.err;
@@ -108,6 +109,7 @@ TEST_F(BenchCli, ComparesAFewSeeds) {
 
 // One cell of the paper, seed for seed, and the same with a count that the paper does not have.
 TEST_F(BenchCli, ComparisonsGiveTheirAnswerAsExitCode) {
+  if (test::sanitized) GTEST_SKIP() << trains_long;
   const Outcome run = program("bench --modules NMU --ranges 6 --out one");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_TRUE(contains(run.out, "Next: nalm table one, nalm compare one")) << run.out;
@@ -155,6 +157,7 @@ TEST_F(BenchCli, ComparesFoldersWithEachOther) {
 
 // The paper tested [1,2) on [2,6): elsewhere its numbers mean nothing.
 TEST_F(BenchCli, DoesNotCompareAPaperRangeThatIsTestedElsewhere) {
+  if (test::sanitized) GTEST_SKIP() << trains_long;
   ASSERT_EQ(
       program("bench --modules NMU --ranges '[1,2)' --test-range '[100,200)' --seeds 0 --out far --quiet").exit_code,
       0);

@@ -151,6 +151,7 @@ TEST_F(TaskCli, FormulasAreWrittenAsTables) {
 }
 
 TEST_F(TaskCli, FormulasAreATaskLikeOthers) {
+  if (test::sanitized) GTEST_SKIP() << trains_long;
   const Outcome run = program("bench --task formulas --preset quick --out found.csv");
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
   EXPECT_TRUE(contains(run.out, "holds   all | !comparison | *noise 0: success 1, should be at least 0.9\n"))

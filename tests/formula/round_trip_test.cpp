@@ -279,7 +279,7 @@ class Generator {
 };
 
 TEST(RoundTrip, RandomTreesKeepEveryBit) {
-  constexpr std::size_t kTrees = test::sanitized ? 10000 : 200000;
+  constexpr std::size_t kTrees = test::sanitized ? 5000 : 60000;
   constexpr std::size_t kPoints = 4;
   for (std::size_t seed = 0; seed < kTrees; ++seed) {
     Generator generator(seed);
