@@ -26,7 +26,8 @@ std::vector<std::string> names_in(std::string_view text, const std::vector<std::
   };
   std::vector<std::string> names;
   for (std::size_t first = 0; first < parts.size();) {
-    std::string name(parts[first]), longer = name;
+    std::string name(parts[first]);
+    std::string longer = name;
     std::size_t next = first + 1;
     for (std::size_t end = next; end < parts.size() && !is_known(name); ++end) {
       longer += fmt::format(", {}", parts[end]);

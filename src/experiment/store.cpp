@@ -184,7 +184,7 @@ Result<Store> Store::read(const std::string& folder) { return State::of(StoreFil
 
 Status Store::add(const FinishedRuns& finished, double seconds) {
   const StoreFile& file = state_->file;
-  const Status added = file.transaction([&]() -> Status {
+  Status added = file.transaction([&]() -> Status {
     Result<Statement> run = Statement::prepare(file.db(),
                                                "INSERT INTO runs (model, operation, setting, seed, recipe, stack, "
                                                "seconds, note, facts, checksum) VALUES (?,?,?,?,?,?,?,?,?,?)");
@@ -240,7 +240,7 @@ Status Store::for_each_run(const std::function<Status(const FinishedRun&)>& f, s
   for (const std::uint32_t seed : state_->info.plan.seeds) seeds.emplace(seed, seeds.size());
   // The order first: the rows of all runs at once would be the largest thing in memory.
   std::vector<std::tuple<std::size_t, std::size_t, long long>> order;  // cell, seed's place, id
-  const Status listed = state_->for_each_id([&](std::size_t position, long long seed, long long id) -> Status {
+  Status listed = state_->for_each_id([&](std::size_t position, long long seed, long long id) -> Status {
     const auto place = seeds.find(seed);
     if (place == seeds.end())
       return state_->other_version(fmt::format("{} | {}", state_->cells[position].name(), seed));

@@ -174,7 +174,7 @@ Result<Json> always() {
 
 struct Figure {
   FigureInfo info;
-  Result<Json> (*data)();
+  Result<Json> (*data)() = nullptr;
 };
 constexpr Figure all_figures[] = {
     {{"regularisers", "the regularisers of NAU and NMU and of iNALU, and the ramp of their strength"},

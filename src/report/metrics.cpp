@@ -24,14 +24,14 @@ std::string two_digits(double value) { return value == 0 ? "0" : fmt::format("{:
 
 bool is_grid(const Sheet& sheet) { return sheet.results.task().layout == Task::Layout::Grid; }
 
-void add_estimate(Sheet& sheet, const std::string& name, std::function<Estimate(const CellResult&)> estimate) {
+void add_estimate(Sheet& sheet, const std::string& name, const std::function<Estimate(const CellResult&)>& estimate) {
   sheet.csv.push_back({name, [=](const CellResult& c) { return csv_number(estimate(c).value); }});
   sheet.csv.push_back({name + "_lo", [=](const CellResult& c) { return csv_number(estimate(c).lo); }});
   sheet.csv.push_back({name + "_hi", [=](const CellResult& c) { return csv_number(estimate(c).hi); }});
 }
 
 // Published figures for programs: numbers, separated by semicolons.
-std::function<std::string(const CellResult&)> published_numbers(const Sheet& sheet, std::string what) {
+std::function<std::string(const CellResult&)> published_numbers(const Sheet& sheet, const std::string& what) {
   return [&results = sheet.results, what](const CellResult& cell) {
     std::vector<std::string> values;
     for (const PublishedFigure* figure : results.published_for(*cell.cell, what))
@@ -41,7 +41,7 @@ std::function<std::string(const CellResult&)> published_numbers(const Sheet& she
 }
 
 // Nothing for cells that only measure.
-std::function<std::string(const CellResult&)> if_judged(std::function<std::string(const CellResult&)> text) {
+std::function<std::string(const CellResult&)> if_judged(const std::function<std::string(const CellResult&)>& text) {
   return [text](const CellResult& cell) { return cell.cell->has_goal() ? text(cell) : ""; };
 }
 

@@ -18,7 +18,7 @@ namespace {
 // Without the comments that name files which the page does not have.
 std::string without_source_maps(std::string text) {
   constexpr std::string_view mark = "//# sourceMappingURL";
-  for (std::size_t at; (at = text.find(mark)) != text.npos;) {
+  for (std::size_t at = 0; (at = text.find(mark)) != text.npos;) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     text.erase(at, end - at);
   }

@@ -324,7 +324,7 @@ Status write_series(const Store& store, const std::string& path) {
     if (wide && std::isnan(value)) return std::string("nan");  // without a sign
     return measure.is_float ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
   };
-  const Status read = store.for_each_run([&](const FinishedRun& run) -> Status {
+  Status read = store.for_each_run([&](const FinishedRun& run) -> Status {
     const Cell& cell = store.cells()[run.id.cell];
     const std::string name =
         fmt::format("{},{},{},{}", csv_cell(cell.model), csv_cell(cell.operation), csv_cell(cell.setting), run.id.seed);

@@ -53,7 +53,7 @@ class CutNormal {
 
  private:
   static constexpr int intervals = 4096;
-  std::array<double, intervals + 1> quantiles_;
+  std::array<double, intervals + 1> quantiles_{};
 };
 
 // Where inputs come from.

@@ -98,7 +98,8 @@ Cell cell_of(const NetworkOf& network) {
   recipe.batch = 100;
   recipe.iterations = iterations;
   if (network.model == "iNALU")
-    cell.recipe.layers.assign(2, {.regularisers = {Regulariser::saturate(1e-5, iterations / 2)}, .starts = {}});
+    cell.recipe.layers.assign(
+        2, {.regularisers = {Regulariser::saturate(1e-5, static_cast<double>(iterations / 2))}, .starts = {}});
 
   cell.measures = {{.name = "validation MSE", .set = 0}};
   cell.set_wirings.resize(together_set + 1);

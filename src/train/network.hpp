@@ -107,7 +107,7 @@ class Network {
   void backward_tile(const S* x, int samples, S* dx = nullptr, const OwnLoss* own = nullptr);
   const S* prepared_or_own(const S* x, int samples, const S* prepared);
 
-  int lanes_;
+  int lanes_ = 0;
   const StepKernels<S>* step_kernels_;
   Wiring wiring_;
   bool is_stack_ = true;

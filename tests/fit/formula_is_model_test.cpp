@@ -19,7 +19,7 @@ namespace {
 using Values = std::vector<double>;
 
 constexpr std::uint64_t seed = 31;
-constexpr int forms = test::sanitized ? 2000 : 100000;
+constexpr int forms = test::sanitized ? 2000 : 30000;
 constexpr int points = 3;
 
 const std::vector<std::string> odd_names = {
