@@ -22,10 +22,10 @@ int main() {
 
   const nalm::Result<nalm::Fit> fit = nalm::fit(table, {.target = "period"});
   if (!fit) return std::fprintf(stderr, "%s\n", fit.error().message.c_str()), 2;
-  if (!fit->found) return std::printf("%s\n", fit->verdict.c_str()), 1;
+  if (!fit->is_law()) return std::printf("%s\n", fit->reason.c_str()), 1;
   const nalm::Candidate& best = fit->best();
   std::printf("period = %s\n", nalm::print(best.formula).c_str());
-  std::printf("%s; %d of %d restarts agree\n", fit->verdict.c_str(), best.agreeing, fit->converged);
+  std::printf("%s; %d of %d restarts agree\n", fit->reason.c_str(), best.agreeing, fit->converged);
 
   const std::string names[] = {"length", "gravity"};
   const double long_one_on_the_moon[] = {67, 1.62};

@@ -72,13 +72,14 @@ std::string describe(const FitConstant& c) {
   return c.snapped ? fmt::format("{}, fitted {}", print(Expression(c.value)), interval) : fmt::format("{}", interval);
 }
 
-std::string probe_text(const FitProbe& probe) {
+std::string probe_text(const FitProbe& probe, bool valid) {
   std::string box;
   for (const FitProbe::Range& r : probe.box) {
     box += fmt::format("{}{} from {:.4g} to {:.4g}", box.empty() ? "" : ", ", print(Expression::variable(r.column)),
                        r.probed_low, r.probed_high);
   }
-  if (probe.remarks.empty()) return fmt::format("Outside  valid on the box twice as wide: {}\n", box);
+  if (probe.remarks.empty())
+    return fmt::format("Outside  {} on the box twice as wide: {}\n", valid ? "valid" : "defined", box);
   std::string text = fmt::format("Outside  on the box twice as wide ({}):\n", box);
   for (const std::string& remark : probe.remarks) text += fmt::format("  {}\n", remark);
   return text;
@@ -107,7 +108,7 @@ std::string summary(const Fit& fit, const FitCommand& o) {
     any = true;
     text += fmt::format("  {}\n", describe(c));
   }
-  text += probe_text(fit.probe);
+  text += probe_text(fit.probe, fit.is_law());
   if (o.score.empty()) {
     text += fmt::format("Agreement  {} of {} restarts that converged spell this formula ({} restarts in all)\n",
                         best.agreeing, fit.converged, fit.restarts);

@@ -27,7 +27,7 @@ Expression open_formula(Form form, Form before, const Data& data) {
 }  // namespace
 
 Finalist finish(const Found& found, const Data& data) {
-  const Rows few = rows_of(data, data.train, rows_for_spelling), many = rows_of(data, data.train, rows_for_numbers);
+  const Rows few = rows_of(data, data.all, rows_for_spelling), many = rows_of(data, data.all, rows_for_numbers);
   Finalist result;
   result.key = found.key;
   Form best = found.form;
@@ -58,15 +58,8 @@ Finalist finish(const Found& found, const Data& data) {
   c.constants = std::move(numbers->constants);
   c.constants.insert(c.constants.end(), powers->begin(), powers->end());
   c.description = result.length;
-  measure(c, data);
-  return result;
-}
-
-void measure(Candidate& c, const Data& data) {
   c.size = size_of(c.formula);
-  c.train = error_on(c.formula, data, data.train);
-  c.held_out = error_on(c.formula, data, data.held_out);
-  c.outside = error_on(c.formula, data, data.outside);
+  return result;
 }
 
 std::vector<Found> finalists_of(const std::vector<Found>& found) {
@@ -86,11 +79,6 @@ std::vector<Found> finalists_of(const std::vector<Found>& found) {
     if (!known) result.push_back(*f);
   }
   return result;
-}
-
-const Finalist& shortest(const std::vector<Finalist>& finalists) {
-  return *std::min_element(finalists.begin(), finalists.end(),
-                           [](const Finalist& a, const Finalist& b) { return a.length < b.length; });
 }
 
 void list_candidates(Fit& fit, const std::vector<Finalist>& finalists, const Finalist& best) {

@@ -19,13 +19,8 @@ struct Finalist {
 // Of all ways to write the formula, that with the simplest numbers. Its length is infinite if there is none.
 Finalist finish(const Found& found, const Data& data);
 
-// What the formula alone says: its size and its errors.
-void measure(Candidate& candidate, const Data& data);
-
 // The best by description length, and the smallest for every error: what a reader wants to compare.
 std::vector<Found> finalists_of(const std::vector<Found>& found);
-
-const Finalist& shortest(const std::vector<Finalist>& finalists);
 
 // Smallest first, each with a smaller error than those before it; the chosen one is always there.
 void list_candidates(Fit& fit, const std::vector<Finalist>& finalists, const Finalist& best);

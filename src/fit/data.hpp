@@ -30,7 +30,7 @@ struct Data {
   std::vector<std::string> groups;  // their names
 
   std::vector<FitRow> set_of_row;
-  std::vector<std::size_t> train, held_out, outside;  // rows
+  std::vector<std::size_t> all, train, held_out, outside;  // rows; few rows are all for training
 
   // For training with numbers near 1: the geometric mean magnitude of a column, and the root mean square of the target.
   std::vector<double> x_scale;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "formula/node.hpp"
 #include "nalm/detail/portable.hpp"
 
 namespace nalm::fitting {
@@ -14,7 +15,7 @@ double above_rounding(double mse) { return std::max(mse, rounding_level * roundi
 double cost_of_power(double power) {
   if (power == 1) return 0;
   return (power < 0 ? 0.5 : 0) + (is_whole(power)       ? 0.7 * (std::fabs(power) - 1)
-                                  : is_whole(2 * power) ? 1.2 + 0.7 * std::fabs(power)
+                                  : is_whole(2 * power) ? 2 + 0.7 * std::fabs(power)
                                                         : 6);
 }
 
@@ -38,6 +39,13 @@ double length_of_errors(double mse, std::size_t rows) {
   return 0.5 * static_cast<double>(rows) * portable::log(above_rounding(mse));
 }
 
+std::size_t rows_beside(std::size_t fitted, std::size_t rows) {
+  // With few rows a number that is fitted takes a row's worth of freedom: eight planets and three numbers are five
+  // rows.
+  constexpr std::size_t few = 40;
+  return rows < few ? rows - std::min(rows, fitted) : rows;
+}
+
 double description_length(const Form& form, double mse, std::size_t rows) {
   double cost = 0;
   for (const Product& product : form.products) {
@@ -48,7 +56,38 @@ double description_length(const Form& form, double mse, std::size_t rows) {
     for (const Term& term : sum.terms)
       cost += 1.5 + cost_of_powers(term.powers) + cost_of_number(term.coefficient, rows);
   }
-  return length_of_errors(mse, rows) + cost;
+  return length_of_errors(mse, rows_beside(static_cast<std::size_t>(free_count(form)), rows)) + cost;
+}
+
+double length_of_structure(const Expression& formula, std::size_t columns) {
+  using Kind = Expression::Kind;
+  const double column = portable::log(static_cast<double>(columns)) + 0.7;
+  double length = 1.5;
+  formula::visit_operands_first(formula, [&](const Expression& e) {
+    switch (e.kind()) {
+      case Kind::Variable:
+        length += column;
+        break;
+      case Kind::Add:
+      case Kind::Subtract:
+        length += 1.5;
+        break;
+      case Kind::Divide:
+        length += 0.5;
+        break;
+      case Kind::Call:
+        length += e.name() == "sqrt" ? 1.5 : 3;
+        break;
+      case Kind::Power:
+        length += e.operands()[1].kind() == Kind::Constant ? cost_of_power(e.operands()[1].constant()) : 3;
+        break;
+      case Kind::Constant:
+      case Kind::Negate:
+      case Kind::Multiply:
+        break;
+    }
+  });
+  return length;
 }
 
 double rise_of_errors(double mse, double before, std::size_t rows) {

@@ -11,9 +11,15 @@ inline constexpr double rounding_level = 1e-10;
 // How many nats it takes to tell somebody the errors of so many rows. mse is in units of the target's size.
 double length_of_errors(double mse, std::size_t rows);
 
+// Rows that are left to tell the errors, if so many numbers were fitted. Many rows are as good as all.
+std::size_t rows_beside(std::size_t fitted, std::size_t rows);
+
 // The errors, and the formula. The smaller the better. A formula with one more term must pay for the term with smaller
 // errors; this is what keeps noise out of formulas.
 double description_length(const Form& form, double mse, std::size_t rows);
+
+// The logarithm of the number of formulas that are as simple, whatever their constants: each column is one of so many.
+double length_of_structure(const Expression& formula, std::size_t columns);
 
 // How much worse than another the errors are: twice the logarithm of the ratio of likelihoods.
 double rise_of_errors(double mse, double before, std::size_t rows);

@@ -43,6 +43,27 @@ Fit begin(const Data& data, const FitOptions& options) {
   return fit;
 }
 
+// Judges the candidates from the shortest description on. The first law is taken, unless one that describes the rows as
+// shortly disagrees with it; without a law the first of those with the best verdict.
+const Finalist& most_trusted(std::vector<Finalist>& finalists, const Data& data, int restarts) {
+  constexpr double as_short = 2;  // nats
+  std::stable_sort(finalists.begin(), finalists.end(),
+                   [](const Finalist& a, const Finalist& b) { return a.length < b.length; });
+  const Grounds grounds = grounds_of(data);
+  for (Finalist& f : finalists) judge(f.candidate, data, grounds, of_a_search, restarts);
+  for (Finalist& f : finalists) {
+    if (f.candidate.judgement.verdict != Verdict::Law) continue;
+    std::vector<const Candidate*> rivals;
+    for (const Finalist& other : finalists)
+      if (&other != &f && other.length < f.length + as_short && other.candidate.judgement.verdict != Verdict::None)
+        rivals.push_back(&other.candidate);
+    doubt_by_rivals(f.candidate, rivals, data, grounds, of_a_search);
+  }
+  return *std::max_element(finalists.begin(), finalists.end(), [](const Finalist& a, const Finalist& b) {
+    return a.candidate.judgement.verdict < b.candidate.judgement.verdict;
+  });
+}
+
 // What the user's own stack comes to.
 Status fit_stack(Fit& fit, const Data& data, const FitOptions& options, const FitWatch& watch,
                  const std::function<bool()>& stop) {
@@ -61,12 +82,12 @@ Status fit_stack(Fit& fit, const Data& data, const FitOptions& options, const Fi
       continue;
     }
     f.candidate.agreeing = 1;
-    measure(f.candidate, data);
+    f.candidate.size = size_of(f.candidate.formula);
     f.length = f.candidate.description = length_of_errors(f.mse, data.train.size()) + 2 * f.candidate.size;
     finalists.push_back(std::move(f));
   }
   if (finalists.empty()) return Done{};
-  const Finalist& best = shortest(finalists);
+  const Finalist& best = most_trusted(finalists, data, fit.restarts);
   for (const Finalist& f : finalists) {
     if (f.candidate.train.rmse <= 1.1 * best.candidate.train.rmse + rounding_level * data.y_scale) {
       fit.converged += f.candidate.agreeing;
@@ -92,7 +113,7 @@ Status conclude(Fit& fit, const Data& data, const FitOptions& options) {
   if (!difference) return difference.error();
   fit.verification_error = *difference;
   fit.verified = *difference <= largest_verification_error;
-  judge(fit, data, of_a_search);
+  fit.reason = fit.best().judgement.reason;
   return Done{};
 }
 
@@ -103,12 +124,12 @@ void add_comparison(std::vector<Finalist>& finalists, const Data& data, const Fi
   Candidate& candidate = compared->candidate;
   candidate.agreeing = 1;
   // Measured on as many rows as the others; what it takes to describe the formula stays.
-  const Rows many = rows_of(data, data.train, rows_for_numbers);
+  const Rows many = rows_of(data, data.all, rows_for_numbers);
   const double mse = mean_squared_error(candidate.formula, data, many) / (data.y_scale * data.y_scale);
-  compared->length =
-      length_of_errors(mse, many.size()) + (compared->length - length_of_errors(compared->mse, rows.size()));
+  compared->length = length_of_errors(mse, rows_beside(candidate.constants.size(), many.size())) +
+                     (compared->length - length_of_errors(compared->mse, rows.size()));
   candidate.description = compared->length;
-  measure(candidate, data);
+  candidate.size = size_of(candidate.formula);
   finalists.push_back(std::move(*compared));
 }
 
@@ -133,14 +154,14 @@ void fit_ladder(Fit& fit, const Data& data, const FitOptions& options, const Fit
   if (finalists.empty()) return;
   // A formula that compares is tried where the others leave something to explain.
   const bool exact = std::any_of(finalists.begin(), finalists.end(),
-                                 [](const Finalist& f) { return f.candidate.train.relative < rounding_level; });
+                                 [](const Finalist& f) { return f.mse < rounding_level * rounding_level; });
   if (!exact) add_comparison(finalists, data, options);
   for (Finalist& f : finalists) {
     if (f.key.empty()) continue;
     f.candidate.agreeing = static_cast<int>(
         std::count_if(found.restarts.begin(), found.restarts.end(), [&](const Found& r) { return r.key == f.key; }));
   }
-  const Finalist& best = shortest(finalists);
+  const Finalist& best = most_trusted(finalists, data, fit.restarts);
   const auto as_found = std::find_if(chosen.begin(), chosen.end(), [&](const Found& f) { return f.key == best.key; });
   if (as_found == chosen.end()) {
     fit.converged = 1;  // a comparison, of which there is only one try
@@ -189,11 +210,12 @@ Result<Fit> score(const Table& table, const FitOptions& options, const Expressio
   Candidate candidate;
   candidate.formula = formula;
   candidate.open_formula = formula;
-  measure(candidate, data);
+  candidate.size = size_of(formula);
+  judge(candidate, data, grounds_of(data), of_a_user, 0);
+  fit.reason = candidate.judgement.reason;
   fit.candidates.push_back(std::move(candidate));
   fit.probe = probe(formula, data, options.seed);
   fit.verified = true;
-  judge(fit, data, of_a_user);
   fit.seconds = seconds_since(start);
   return fit;
 }

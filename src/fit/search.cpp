@@ -11,6 +11,8 @@
 #include "fit/form_algebra.hpp"
 #include "fit/polynomials.hpp"
 #include "fit/starts/starts.hpp"
+#include "nalm/detail/portable.hpp"
+#include "numeric/student.hpp"
 #include "train/least_squares.hpp"
 
 namespace nalm::fitting {
@@ -20,6 +22,8 @@ namespace {
 // A training needs few rows to find a formula; what it finds is judged on more.
 constexpr std::size_t rows_of_a_training = 160, rows_of_a_judgement = 256;
 constexpr std::size_t most_kept = 200, most_improved = 4;
+constexpr std::size_t fewest_rows_for_large = 60, enough_rows_for_many_terms = 100;
+constexpr double most_unexplained = 0.25, noise_has_as_much = 0.1;
 constexpr int steps_with_fixed_powers = 6, steps_with_free_powers = 50;
 
 class Search {
@@ -46,7 +50,7 @@ class Search {
       }
       improve_best();
       const double length = result_.found.empty() ? best_length : result_.found[0].length;
-      if (is_exact()) break;
+      if (is_exact() || gets_nowhere(w)) break;
       // Larger stacks have nothing to add once one size up did not, and several restarts agree.
       if (w >= 2 && best_length - length < 5 && agreeing() >= 3) break;
       best_length = length;
@@ -208,6 +212,22 @@ class Search {
   }
 
   bool is_exact() const { return !result_.found.empty() && result_.found[0].mse < rounding_level * rounding_level; }
+
+  // After sums and ratios of two or three terms nothing is better than what noise would have; after those of three or
+  // four most is still unexplained, or there are too few rows for more.
+  bool gets_nowhere(std::size_t wave) const {
+    if (result_.found.empty() || wave < 1) return false;
+    const Found& best = result_.found[0];
+    const double share =
+        std::min(1.0, best.mse * data_.y_scale * data_.y_scale / (data_.y_deviation * data_.y_deviation));
+    if (wave >= 2 && (share > most_unexplained || judgement_.size() < fewest_rows_for_large)) return true;
+    // Formulas of many terms may explain nothing until the last one is there, and many rows can tell.
+    if (wave < 2 && judgement_.size() >= enough_rows_for_many_terms) return false;
+    const Expression formula = to_expression(best.form, data_.columns, data_.negative);
+    const double chance =
+        numeric::chance_of_share_left(share, static_cast<std::size_t>(free_count(best.form)), judgement_.size());
+    return chance * portable::exp(length_of_structure(formula, data_.inputs)) > noise_has_as_much;
+  }
 
   // Restarts that spell the best formula.
   long agreeing() const {

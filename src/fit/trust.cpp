@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include <fmt/format.h>
@@ -38,7 +39,8 @@ struct Box {
   std::vector<double> low, high;  // of the data
 
   double half(std::size_t i) const { return (high[i] - low[i]) / 2; }
-  double probed_low(std::size_t i) const { return low[i] - half(i); }
+  // A column without negative values is not probed below zero.
+  double probed_low(std::size_t i) const { return low[i] < 0 ? low[i] - half(i) : std::max(0.0, low[i] - half(i)); }
   double probed_high(std::size_t i) const { return high[i] + half(i); }
 };
 
@@ -122,39 +124,41 @@ std::string place_of(const Expression& e, const Data& data, const double* point)
   return text;
 }
 
-// How far outside the data's box a point lies, in half boxes.
-double distance(const Box& box, const double* point, const std::vector<std::size_t>& columns) {
-  double worst = 0;
-  for (const std::size_t i : columns) {
-    const double middle = (box.low[i] + box.high[i]) / 2, half = box.half(i);
-    if (half > 0) worst = std::max(worst, std::fabs(point[i] - middle) / half);
+bool is_inside(const Box& box, const std::vector<double>& point, const std::vector<std::size_t>& columns) {
+  return std::all_of(columns.begin(), columns.end(),
+                     [&](std::size_t i) { return point[i] >= box.low[i] && point[i] <= box.high[i]; });
+}
+
+// Where the expression changes its side between rows of the table that lie on the usual one and places beyond it: the
+// crossing that is nearest to a row, by halving the way there. Columns are measured in halves of the box.
+std::vector<double> nearest_crossing(const Expression& e, const Data& data, const Box& box,
+                                     const std::vector<const double*>& here, const std::vector<const double*>& beyond,
+                                     const std::vector<std::size_t>& used, const std::function<bool(double)>& usual) {
+  constexpr std::size_t most = 600;
+  const std::size_t rows = std::min(most, here.size()), places = std::min(most, beyond.size());
+  double least = infinity;
+  const double *from = here[0], *to = beyond[0];
+  for (std::size_t r = 0; r < rows; ++r) {
+    const double* row = here[r * here.size() / rows];
+    for (std::size_t p = 0; p < places; ++p) {
+      const double* place = beyond[p * beyond.size() / places];
+      double distance = 0;
+      for (const std::size_t i : used) {
+        const double d = (row[i] - place[i]) / box.half(i);
+        distance += d * d;
+      }
+      if (distance < least) least = distance, from = row, to = place;
+    }
   }
-  return worst;
+  std::vector<double> a(from, from + data.inputs), b(to, to + data.inputs), middle(data.inputs);
+  for (int halvings = 0; halvings < 60; ++halvings) {
+    for (std::size_t i = 0; i < middle.size(); ++i) middle[i] = (a[i] + b[i]) / 2;
+    (usual(values_on(e, data.columns, {middle.data()})[0]) ? a : b) = middle;
+  }
+  return b;
 }
 
 }  // namespace
-
-std::vector<double> predictions(const Expression& formula, const Data& data) {
-  return values_on(formula, data.columns, all_rows(data));
-}
-
-FitError error_on(const Expression& formula, const Data& data, const std::vector<std::size_t>& rows) {
-  std::vector<const double*> x;
-  for (const std::size_t r : rows) x.push_back(data.row(r));
-  const std::vector<double> y = values_on(formula, data.columns, x);
-  FitError error;
-  error.rows = rows.size();
-  double sum = 0;
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    const double difference = std::fabs(y[k] - data.y[rows[k]]);
-    sum += difference * difference;
-    if (!(difference <= error.largest)) error.largest = difference;
-  }
-  if (std::isnan(sum)) sum = error.largest = infinity;
-  error.rmse = rows.empty() ? 0 : std::sqrt(sum / static_cast<double>(rows.size()));
-  error.relative = error.rmse / data.y_deviation;
-  return error;
-}
 
 FitProbe probe(const Expression& formula, const Data& data, std::uint64_t seed) {
   const Box box = box_of(data);
@@ -174,23 +178,22 @@ FitProbe probe(const Expression& formula, const Data& data, std::uint64_t seed) 
     for (const std::string& name : variables(danger.expression)) used.push_back(data.position(name));
     const auto negatives = std::count_if(inside.begin(), inside.end(), [](double v) { return v < 0; });
     const bool usual_sign = 2 * static_cast<std::size_t>(negatives) > inside.size();
-    std::size_t first = rows.size(), count = 0;
+    const auto usual = [&](double v) { return danger.positive ? !(v < 0) : (v < 0) == usual_sign; };
+    std::vector<const double*> here, beyond;
+    for (std::size_t r = 0; r < inside.size(); ++r) (usual(inside[r]) ? here : beyond).push_back(data.row(r));
     for (std::size_t k = 0; k < rows.size(); ++k) {
-      const bool other_side = danger.positive ? wide[k] < 0 : (wide[k] < 0) != usual_sign;
-      if (!other_side) continue;
-      ++count;
+      if (usual(wide[k])) continue;
+      beyond.push_back(rows[k]);
       if (danger.positive) explained[k] = true;
-      if (first == rows.size() || distance(box, rows[k], used) < distance(box, rows[first], used)) first = k;
     }
-    if (count == 0) continue;
-    const std::string what = print(danger.expression), where = place_of(danger.expression, data, rows[first]);
-    const bool in_the_data = distance(box, rows[first], used) <= 1;
-    const char* place = in_the_data ? "inside the box of the data" : "outside of the data";
-    if (danger.positive) {
-      result.remarks.push_back(fmt::format("{} is negative and has no root {}, first near {}", what, place, where));
-    } else {
-      result.remarks.push_back(fmt::format("the denominator {} crosses zero {}, first near {}", what, place, where));
-    }
+    if (beyond.empty() || here.empty()) continue;
+    const std::vector<double> at = nearest_crossing(danger.expression, data, box, here, beyond, used, usual);
+    const std::string what = print(danger.expression), where = place_of(danger.expression, data, at.data());
+    const char* place = is_inside(box, at, used) ? "inside the box of the data" : "outside of the data";
+    result.remarks.push_back(fmt::format(danger.positive
+                                             ? fmt::runtime("{} is negative and has no root {}, first near {}")
+                                             : fmt::runtime("the denominator {} crosses zero {}, first near {}"),
+                                         what, place, where));
   }
   const std::vector<double> y = values_on(formula, data.columns, rows);
   std::size_t unexplained = 0;
@@ -229,32 +232,6 @@ Result<double> verification_error(const Expression& formula, const Model& model,
     }
   }
   return worst;
-}
-
-std::string pattern_in_errors(const Expression& formula, const Data& data) {
-  const std::vector<double> predicted = predictions(formula, data);
-  std::vector<double> errors(data.rows), rank(data.rows);
-  for (std::size_t r = 0; r < data.rows; ++r) errors[r] = data.y[r] - predicted[r];
-  // Ranks instead of errors: a few large ones must not decide.
-  const std::vector<std::size_t> by_error = ranked(errors);
-  const double n = static_cast<double>(data.rows);
-  for (std::size_t k = 0; k < data.rows; ++k) rank[by_error[k]] = (static_cast<double>(k) - (n - 1) / 2) / n;
-  const auto correlation_along = [&](const std::vector<double>& values) {
-    const std::vector<std::size_t> order = ranked(values);
-    double neighbours = 0, whole = 0;
-    for (std::size_t k = 0; k < data.rows; ++k) {
-      if (k > 0) neighbours += rank[order[k]] * rank[order[k - 1]];
-      whole += rank[k] * rank[k];
-    }
-    return neighbours / whole;
-  };
-  // Chance gives a correlation of about 1/sqrt(n).
-  const double limit = std::max(0.2, 6 / std::sqrt(n));
-  if (correlation_along(predicted) > limit) return "the prediction";
-  for (std::size_t i = 0; i < data.inputs; ++i) {
-    if (correlation_along(data.column(i)) > limit) return data.columns[i];
-  }
-  return "";
 }
 
 }  // namespace nalm::fitting

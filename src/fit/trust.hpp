@@ -1,5 +1,4 @@
-// Reasons to believe a formula, or not: errors on rows it has not seen, what happens outside of the data, whether what
-// is printed is the model, and whether the errors look like noise.
+// Where a formula has no value outside of the data, and whether what is printed is the model.
 #pragma once
 
 #include <string>
@@ -8,11 +7,6 @@
 #include "fit/data.hpp"
 
 namespace nalm::fitting {
-
-FitError error_on(const Expression& formula, const Data& data, const std::vector<std::size_t>& rows);
-
-// Predictions of the formula on every row.
-std::vector<double> predictions(const Expression& formula, const Data& data);
 
 // Looks for poles, roots of negative numbers and overflow on a box twice as wide as the data.
 FitProbe probe(const Expression& formula, const Data& data, std::uint64_t seed);
@@ -23,9 +17,5 @@ FitProbe probe(const Expression& formula, const Data& data, std::uint64_t seed);
 Result<double> verification_error(const Expression& formula, const Model& model, const Data& data, std::uint64_t seed,
                                   const Expression* with_all_terms = nullptr);
 inline constexpr double largest_verification_error = 1e-12;
-
-// The column, or "the prediction", along which neighbouring rows have similar errors, as they never do by chance; empty
-// if the errors look like noise.
-std::string pattern_in_errors(const Expression& formula, const Data& data);
 
 }  // namespace nalm::fitting

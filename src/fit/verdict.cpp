@@ -6,7 +6,12 @@
 
 #include <fmt/format.h>
 
-#include "fit/trust.hpp"
+#include "fit/description.hpp"
+#include "fit/doubt.hpp"
+#include "fit/neighbours.hpp"
+#include "fit/rounding.hpp"
+#include "nalm/detail/portable.hpp"
+#include "numeric/student.hpp"
 
 namespace nalm {
 
@@ -18,62 +23,219 @@ namespace fitting {
 
 namespace {
 
+constexpr std::size_t rows_for_judging = 3000, points_for_judging = 1000;
+
+// Limits of the tests; docs/design/012-trust.md has their reasons.
+constexpr double largest_p_value = 1e-3;       // that noise has so good a formula
+constexpr double smallest_chance = 1e-4;       // that noise asks for another term as clearly
+constexpr double strongest_pattern = 4.5;      // of neighbours, in standard deviations
+constexpr double largest_disagreement = 0.25;  // outside, in deviations: R2 of about 0.94
+constexpr double least_finite = 0.8;           // share of the box twice as wide
+constexpr double worst_approximation = 0.5;    // cross-validated error, in deviations
+constexpr double evaluation_error = 1e-14;     // of a formula in double precision, in sizes of the target
+
 std::string percent(double share) { return fmt::format("{:.3g} %", 100 * share); }
 
-FitJudgement judged(const Fit& fit, const Candidate& c, const Data& data, const Spoken& spoken) {
-  FitJudgement result;
-  std::vector<std::size_t> all(data.rows);
-  for (std::size_t r = 0; r < data.rows; ++r) all[r] = r;
-  const double left = error_on(c.formula, data, all).relative;
-  result.r_squared = 1 - left * left;
-  const double train = c.train.relative;
-  const double unseen = std::max(c.held_out.relative, c.outside.relative);
-  const auto free =
-      std::count_if(c.constants.begin(), c.constants.end(), [](const FitConstant& f) { return !f.snapped; });
-  const auto no = [&](const std::string& why) {
-    result.verdict = unseen < 0.5 && train < 0.5 ? Verdict::Approximation : Verdict::None;
-    result.reason = fmt::format("{}: {}", spoken.refusal, why);
-    return result;
-  };
-  if (!(train < 0.6) || !(c.held_out.relative < 0.75)) {
-    return no(fmt::format("{} leaves {} of the target's deviation unexplained", spoken.it, percent(train)));
+FitError error_of(const std::vector<double>& errors, const Data& data) {
+  FitError error;
+  error.rows = errors.size();
+  double sum = 0;
+  for (const double e : errors) {
+    sum += e * e;
+    if (!(std::fabs(e) <= error.largest)) error.largest = std::fabs(e);
   }
-  if (fit.restarts > 0 && free > 3 && c.agreeing < 2) {
-    return no(fmt::format("{} has {} constants and an error of {}, and no two of {} restarts agree on it", spoken.it,
-                          free, percent(train), fit.restarts));
-  }
-  result.verdict = Verdict::Law;
-  if (train < 1e-7 && unseen < std::max(30 * train, 1e-10)) {
-    result.reason = "the formula gives every row to rounding";
-    return result;
-  }
-  // Few rows scatter more.
-  const auto allowed = [&](std::size_t rows, double factor) {
-    return factor + 4 / std::sqrt(std::max<double>(1, static_cast<double>(rows)));
-  };
-  if (c.held_out.rows > 0 && c.held_out.relative > allowed(c.held_out.rows, 1.4) * train) {
-    return no(fmt::format("{} has an error of {} on the rows it was fitted to, but {} on others", spoken.it,
-                          percent(train), percent(c.held_out.relative)));
-  }
-  if (c.outside.rows > 0 && c.outside.relative > allowed(c.outside.rows, 2) * train) {
-    return no(fmt::format("{} has an error of {} on the rows it was fitted to, but {} at the edge of the data",
-                          spoken.it, percent(train), percent(c.outside.relative)));
-  }
-  if (const std::string along = pattern_in_errors(c.formula, data); !along.empty()) {
-    return no(fmt::format("{} ({} of the target's deviation) are no noise, they follow {}", spoken.its_errors,
-                          percent(train), along));
-  }
-  result.reason =
-      fmt::format("the formula leaves {} of the target's deviation, which looks like noise", percent(train));
-  return result;
+  if (std::isnan(sum)) sum = error.largest = infinity;
+  error.rmse = errors.empty() ? 0 : std::sqrt(sum / static_cast<double>(errors.size()));
+  error.relative = error.rmse / data.y_deviation;
+  return error;
 }
+
+class Judging {
+ public:
+  Judging(const Candidate& candidate, const Data& data, const Places& places, const Spoken& spoken, int restarts)
+      : candidate_(candidate),
+        data_(data),
+        places_(places),
+        spoken_(spoken),
+        restarts_(restarts),
+        tangent_(candidate, data, places) {}
+
+  FitJudgement judged() {
+    if (!tangent_.defined()) return refused(fmt::format("{} has no finite value on some rows", spoken_.it));
+    measure();
+    const std::size_t rows = places_.rows(), fitted = numbers();
+    if (rows < fitted + 2)
+      return refused(fmt::format("{} rows are too few to judge {} with {} constants", rows, spoken_.it, fitted));
+    if (!(result_.p_value < largest_p_value)) {
+      return refused(fmt::format("{} rows of noise have a formula that is as good and as simple with a chance of {}",
+                                 rows, percent(result_.p_value)));
+    }
+    if (!(result_.cross_validated < worst_approximation)) {
+      return refused(fmt::format("{} leaves {} of the target's deviation on rows that it was not fitted to", spoken_.it,
+                                 percent(result_.cross_validated)));
+    }
+    result_.verdict = Verdict::Approximation;
+    const double rounding = std::max(rounding_error_of(data_.y), evaluation_error * data_.y_scale);
+    const bool exact = tangent_.squares() <= rounding * rounding * static_cast<double>(rows);
+    const Doubts doubts = doubts_about(candidate_, data_, places_, tangent_, rounding);
+    result_.disagreement = doubts.outside;
+    if (!exact) {
+      const Pattern pattern = pattern_in(candidate_, data_, places_, tangent_);
+      result_.pattern = pattern.strength;
+      if (pattern.strength > strongest_pattern) return patterned(pattern.along);
+      if (doubts.chance < smallest_chance) return patterned(doubts.along);
+    }
+    if (restarts_ > 0 && candidate_.agreeing == 0 && !exact)
+      return refused(fmt::format("none of {} restarts spells {}", restarts_, spoken_.it));
+    if (!exact && !(doubts.finite > least_finite))
+      return refused(
+          fmt::format("{} has a value on {} of the box twice as wide only", spoken_.it, percent(doubts.finite)));
+    if (!(doubts.outside < largest_disagreement)) {
+      result_.rival = fmt::format("one with a further term in {}", doubts.open);
+      return refused(
+          fmt::format("a further term in {} fits the rows as well and changes the values on a box twice as "
+                      "wide by {} of their deviation",
+                      doubts.open, percent(doubts.outside)));
+    }
+    result_.verdict = Verdict::Law;
+    result_.reason = exact ? "the formula gives every row to rounding"
+                           : fmt::format("the formula leaves {} of the target's deviation, which looks like noise",
+                                         percent(train_.relative));
+    return result_;
+  }
+
+  FitError train_, held_out_, outside_;
+
+ private:
+  // Fitted numbers: those that the tangent knows, and powers.
+  std::size_t numbers() const {
+    std::size_t powers = 0;
+    for (const FitConstant& c : candidate_.constants) powers += c.slot.empty() && !c.snapped ? 1 : 0;
+    return tangent_.constants() + powers;
+  }
+
+  FitJudgement refused(const std::string& why) {
+    result_.reason = fmt::format("{}: {}", spoken_.refusal, why);
+    return result_;
+  }
+  FitJudgement patterned(const std::string& along) {
+    return refused(fmt::format("{} ({} of the target's deviation) are no noise, they follow {}", spoken_.its_errors,
+                               percent(train_.relative), along));
+  }
+
+  double weight(std::size_t k) const { return data_.weight.empty() ? 1 : data_.weight[places_.row[k]]; }
+  FitError plain(const std::vector<std::size_t>& rows, std::vector<double> errors) const {
+    for (std::size_t k = 0; k < rows.size(); ++k) errors[k] /= weight(rows[k]);
+    return error_of(errors, data_);
+  }
+
+  void measure() {
+    const std::size_t rows = places_.rows();
+    double mean = 0, weights = 0, total = 0, cross = 0, scale = 0;
+    for (std::size_t k = 0; k < rows; ++k) {
+      mean += weight(k) * weight(k) * data_.y[places_.row[k]];
+      weights += weight(k) * weight(k);
+    }
+    mean /= weights;
+    std::vector<double> errors;
+    std::vector<std::size_t> all;
+    for (std::size_t k = 0; k < rows; ++k) {
+      const double from_mean = weight(k) * (data_.y[places_.row[k]] - mean);
+      total += from_mean * from_mean;
+      const double left_out = tangent_.errors()[k] / std::max(1e-12, 1 - tangent_.leverage(k));
+      cross += left_out * left_out;
+      scale += weight(k) * weight(k);
+      errors.push_back(tangent_.errors()[k]);
+      all.push_back(k);
+    }
+    train_ = plain(all, errors);
+    result_.r_squared = 1 - tangent_.squares() / total;
+    result_.cross_validated = std::sqrt(cross / total);
+    const double chance =
+        numeric::chance_of_share_left(tangent_.squares() / total, std::max<std::size_t>(1, numbers()), rows);
+    const double formulas = spoken_.searched ? portable::exp(length_of_structure(candidate_.formula, data_.inputs)) : 1;
+    result_.p_value = std::min(1.0, chance * formulas);
+    measure_edges();
+    measure_sets();
+  }
+
+  // Each end of each column in the formula: its tenth, or quarter if rows are few.
+  void measure_edges() {
+    const std::size_t rows = places_.rows(), count = std::max<std::size_t>(1, rows < 40 ? rows / 4 : rows / 10);
+    double worst = 0;
+    for (const std::string& name : variables(candidate_.formula)) {
+      std::vector<double> column;
+      for (std::size_t k = 0; k < rows; ++k) column.push_back(places_.x[k][data_.position(name)]);
+      std::vector<std::size_t> order = ranked(column);
+      for (int end = 0; end < 2; ++end) {
+        order.resize(rows);
+        const std::vector<std::size_t> left_out(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count));
+        worst = std::max(worst, plain(left_out, tangent_.errors_without(left_out)).relative);
+        std::reverse(order.begin(), order.end());
+      }
+    }
+    result_.edge = worst;
+  }
+
+  // The errors if only the training rows had given the constants.
+  void measure_sets() {
+    std::vector<std::size_t> held_out, outside, both;
+    for (std::size_t k = 0; k < places_.rows(); ++k) {
+      const FitRow set = data_.set_of_row[places_.row[k]];
+      if (set == FitRow::Train) continue;
+      (set == FitRow::HeldOut ? held_out : outside).push_back(k);
+      both.push_back(k);
+    }
+    const std::vector<double> errors = tangent_.errors_without(both);
+    std::vector<double> on_held_out, on_outside;
+    for (std::size_t k = 0; k < both.size(); ++k)
+      (data_.set_of_row[places_.row[both[k]]] == FitRow::HeldOut ? on_held_out : on_outside).push_back(errors[k]);
+    held_out_ = plain(held_out, on_held_out);
+    outside_ = plain(outside, on_outside);
+  }
+
+  const Candidate& candidate_;
+  const Data& data_;
+  const Places& places_;
+  const Spoken& spoken_;
+  const int restarts_;
+  const Tangent tangent_;
+  FitJudgement result_;
+};
 
 }  // namespace
 
-void judge(Fit& fit, const Data& data, const Spoken& spoken) {
-  Candidate& best = fit.candidates[fit.chosen];
-  best.judgement = judged(fit, best, data, spoken);
-  fit.reason = best.judgement.reason;
+Grounds grounds_of(const Data& data) {
+  return {places_of(data, rows_for_judging, points_for_judging, false),
+          places_of(data, rows_for_judging, points_for_judging, true)};
+}
+
+void judge(Candidate& candidate, const Data& data, const Grounds& grounds, const Spoken& spoken, int restarts) {
+  Judging judging(candidate, data, grounds.of(candidate), spoken, restarts);
+  candidate.judgement = judging.judged();
+  candidate.train = judging.train_;
+  candidate.held_out = judging.held_out_;
+  candidate.outside = judging.outside_;
+}
+
+void doubt_by_rivals(Candidate& law, const std::vector<const Candidate*>& rivals, const Data& data,
+                     const Grounds& grounds, const Spoken& spoken) {
+  const Places& places = grounds.of(law);
+  const Tangent tangent(law, data, places);
+  for (const Candidate* rival : rivals) {
+    const Tangent other(*rival, data, places);
+    if (!other.defined()) continue;
+    const double difference = difference_outside(tangent, other.values(), places, data);
+    law.judgement.disagreement = std::max(law.judgement.disagreement, difference);
+    if (difference < largest_disagreement) continue;
+    law.judgement.verdict = Verdict::Approximation;
+    law.judgement.rival = print(rival->formula);
+    law.judgement.reason = fmt::format(
+        "{}: {} fits the rows as well as {} and differs by {} of the deviation on a box "
+        "twice as wide",
+        spoken.refusal, law.judgement.rival, spoken.it, percent(difference));
+    return;
+  }
 }
 
 }  // namespace fitting

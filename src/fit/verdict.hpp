@@ -1,20 +1,34 @@
-// The verdict: whether the best candidate deserves to be called a formula for the data.
+// The verdict: whether a candidate deserves to be called a law for the data.
 #pragma once
 
 #include <string_view>
 
-#include "fit/data.hpp"
+#include "fit/tangent.hpp"
 
 namespace nalm::fitting {
 
 // How a verdict speaks of the formula: it was found, or the user gave it.
 struct Spoken {
   std::string_view refusal, it, its_errors;
+  bool searched;  // among all formulas that are as simple
 };
-inline constexpr Spoken of_a_search{"no formula found", "the best one", "the errors of the best one"};
-inline constexpr Spoken of_a_user{"the formula does not hold", "it", "its errors"};
+inline constexpr Spoken of_a_search{"no law found", "the best one", "the errors of the best one", true};
+inline constexpr Spoken of_a_user{"the formula does not hold", "it", "its errors", false};
 
-// Sets the judgement of the best candidate and Fit::reason.
-void judge(Fit& fit, const Data& data, const Spoken& spoken);
+// Places at which candidates are judged. Whoever says with one or two constants what a column does that is never
+// negative is not asked what it does below zero.
+struct Grounds {
+  Places positive, all;
+
+  const Places& of(const Candidate& candidate) const { return candidate.constants.size() <= 2 ? positive : all; }
+};
+Grounds grounds_of(const Data& data);
+
+// What the rows alone say about one candidate. Sets its judgement and its errors.
+void judge(Candidate& candidate, const Data& data, const Grounds& grounds, const Spoken& spoken, int restarts);
+
+// A law that has rivals, which describe the rows as shortly but say something else outside, is an approximation.
+void doubt_by_rivals(Candidate& law, const std::vector<const Candidate*>& rivals, const Data& data,
+                     const Grounds& grounds, const Spoken& spoken);
 
 }  // namespace nalm::fitting

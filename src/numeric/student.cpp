@@ -1,7 +1,9 @@
 #include "numeric/student.hpp"
 
+#include <algorithm>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
+#include <boost/math/special_functions/beta.hpp>
 #include <cmath>
 
 namespace nalm::numeric {
@@ -26,6 +28,18 @@ double normal_quantile(double probability) {
 double student_quantile(double probability, double degrees_of_freedom) {
   return without_last_bits(
       boost::math::quantile(boost::math::students_t_distribution<double, InDouble>(degrees_of_freedom), probability));
+}
+
+double student_tail(double t, double degrees_of_freedom) {
+  return without_last_bits(boost::math::cdf(
+      boost::math::complement(boost::math::students_t_distribution<double, InDouble>(degrees_of_freedom), t)));
+}
+
+double chance_of_share_left(double share, std::size_t fitted, std::size_t rows) {
+  if (rows < fitted + 2 || !(share < 1)) return 1;
+  if (fitted == 0) return 1;
+  const double left = static_cast<double>(rows - fitted - 1) / 2, explained = static_cast<double>(fitted) / 2;
+  return without_last_bits(boost::math::ibeta(left, explained, std::max(0.0, share), InDouble()));
 }
 
 }  // namespace nalm::numeric

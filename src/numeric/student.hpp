@@ -1,5 +1,7 @@
-// Quantiles of Student's t and of the normal distribution.
+// Student's t, the normal distribution, and what least squares leave of noise.
 #pragma once
+
+#include <cstddef>
 
 namespace nalm::numeric {
 
@@ -7,7 +9,14 @@ namespace nalm::numeric {
 // k) standard errors either way, if n values were fitted with k numbers.
 double student_quantile(double probability, double degrees_of_freedom);
 
-// The same for a standard normal value: 1.96 for 0.975.
+// The chance that t is larger than this.
+double student_tail(double t, double degrees_of_freedom);
+
+// The chance that so many numbers, fitted beside the mean, leave no more than this share of the squares of so many rows
+// of noise.
+double chance_of_share_left(double share, std::size_t fitted, std::size_t rows);
+
+// The value that a standard normal one stays below with this probability: 1.96 for 0.975.
 double normal_quantile(double probability);
 
 }  // namespace nalm::numeric

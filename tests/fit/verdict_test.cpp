@@ -1,0 +1,254 @@
+// Which formulas are called laws.
+#include "fit/verdict.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "fit/candidates.hpp"
+#include "fit/cases.hpp"
+#include "fit/form_algebra.hpp"
+#include "fit/rounding.hpp"
+#include "sanitized.hpp"
+
+namespace nalm::fitting::verdict_test {
+namespace {
+
+using test::table_of;
+
+// ---- one formula ---------------------------------------------------------------------------------------------------
+
+// The form with its numbers at the least squares, judged.
+Candidate judged(Form form, const Data& data, int restarts = 0) {
+  normalise(form, data.negative);
+  Found found{{std::move(form), 1, 1}, ""};
+  Candidate candidate = finish(found, data).candidate;
+  judge(candidate, data, grounds_of(data), of_a_search, restarts);
+  return candidate;
+}
+
+template <class Target>
+Data data_of(const std::vector<test::Column>& columns, std::size_t rows, std::uint64_t seed, Target target) {
+  return *prepare(table_of(columns, rows, seed, target), {.target = "y"});
+}
+
+TEST(Judge, TheRightFormulaIsALaw) {
+  const Data data = data_of({{"a", 1, 5}, {"b", 1, 5}}, 100, 1, [](const double* x, Xoshiro& random) {
+    return 3 * x[0] * x[1] + 0.5 + 0.1 * random.gaussian();
+  });
+  const Candidate c = judged({{}, {test::product(1, {1, 1}), test::product(1, {0, 0})}}, data);
+  EXPECT_EQ(c.judgement.verdict, Verdict::Law) << c.judgement.reason;
+  EXPECT_GT(c.judgement.r_squared, 0.99);
+  EXPECT_LT(c.judgement.p_value, 1e-20);
+  EXPECT_LT(c.judgement.disagreement, 0.05);
+  EXPECT_GE(c.judgement.cross_validated, c.train.relative);
+}
+
+TEST(Judge, SeesAPatternAlongAColumn) {
+  const Data data = data_of({{"a", 0, 1}, {"b", 0, 1}}, 1000, 12,
+                            [](const double* x, Xoshiro& random) { return x[0] * x[0] + 0.01 * random.gaussian(); });
+  const Candidate c = judged({{}, {test::product(1, {1, 0}), test::product(1, {0, 0})}}, data);
+  EXPECT_EQ(c.judgement.verdict, Verdict::Approximation);
+  EXPECT_NE(c.judgement.reason.find("are no noise"), std::string::npos) << c.judgement.reason;
+  EXPECT_GT(c.judgement.pattern, 10);
+}
+
+TEST(Judge, SeesAPatternThatNoSingleColumnShows) {
+  // The sign of a*b: its mean along either column is 0 everywhere.
+  const Data data = data_of({{"a", -1, 1}, {"b", -1, 1}, {"c", 1, 9}}, 600, 13, [](const double* x, Xoshiro& random) {
+    return x[2] + (x[0] * x[1] > 0 ? 0.3 : -0.3) + 0.1 * random.gaussian();
+  });
+  const Candidate c = judged({{}, {test::product(1, {0, 0, 1}), test::product(1, {0, 0, 0})}}, data);
+  EXPECT_EQ(c.judgement.verdict, Verdict::Approximation) << c.judgement.reason;
+  EXPECT_NE(c.judgement.reason.find("are no noise"), std::string::npos) << c.judgement.reason;
+}
+
+TEST(Judge, LargerErrorsHereThanThereAreNoPattern) {
+  const Data data = data_of({{"a", 1, 5}, {"b", 1, 5}}, 400, 14, [](const double* x, Xoshiro& random) {
+    return 3.8 * x[0] * x[1] * x[1] * (1 + 0.1 * random.gaussian());
+  });
+  const Candidate c = judged({{}, {test::product(1, {1, 2})}}, data);
+  EXPECT_EQ(c.judgement.verdict, Verdict::Law) << c.judgement.reason;
+}
+
+TEST(Judge, WhatTheRowsLeaveOpenOutsideIsNoLaw) {
+  // Half a sine with noise is a parabola as far as the rows can tell.
+  const Data data = data_of({{"a", 0, 3}}, 30, 15,
+                            [](const double* x, Xoshiro& random) { return std::sin(x[0]) + 0.06 * random.gaussian(); });
+  const Candidate c = judged({{}, {test::product(1, {2}), test::product(1, {1}), test::product(1, {0})}}, data);
+  EXPECT_EQ(c.judgement.verdict, Verdict::Approximation) << c.judgement.reason;
+  EXPECT_GT(c.judgement.disagreement, 0.2);
+  EXPECT_NE(c.judgement.reason.find("a further term in a"), std::string::npos) << c.judgement.reason;
+}
+
+TEST(Judge, ASeriesInDisguiseIsNoLawHoweverCloseItIs) {
+  const Data data =
+      data_of({{"a", 0, 0.5}}, 200, 16, [](const double* x, Xoshiro&) { return std::sqrt(1 + x[0] * x[0]); });
+  Form series;
+  for (int power = 0; power <= 10; power += 2)
+    series.products.push_back(test::product(1, {static_cast<double>(power)}));
+  const Candidate c = judged(series, data);
+  EXPECT_LT(c.train.relative, 1e-6);
+  EXPECT_EQ(c.judgement.verdict, Verdict::Approximation) << c.judgement.reason;
+}
+
+TEST(Judge, AFormulaThatNoRestartSpellsIsNoLaw) {
+  const Data data = data_of({{"a", 1, 5}, {"b", 1, 5}}, 100, 1, [](const double* x, Xoshiro& random) {
+    return 3 * x[0] * x[1] + 0.5 + 0.1 * random.gaussian();
+  });
+  const Candidate c = judged({{}, {test::product(1, {1, 1}), test::product(1, {0, 0})}}, data, 100);
+  EXPECT_EQ(c.judgement.verdict, Verdict::Approximation);
+  EXPECT_NE(c.judgement.reason.find("none of 100 restarts"), std::string::npos) << c.judgement.reason;
+}
+
+TEST(Judge, TooFewRowsAreSaidToBeTooFew) {
+  const Data data =
+      data_of({{"a", 1, 5}}, 6, 17, [](const double* x, Xoshiro& random) { return x[0] + 0.3 * random.gaussian(); });
+  const Candidate c = judged({{},
+                              {test::product(1, {3}), test::product(1, {2}), test::product(1, {1}),
+                               test::product(1, {0}), test::product(1, {-1})}},
+                             data);
+  EXPECT_EQ(c.judgement.verdict, Verdict::None);
+  EXPECT_NE(c.judgement.reason.find("rows are too few"), std::string::npos) << c.judgement.reason;
+}
+
+TEST(Rounding, FollowsTheDigitsOfTheColumn) {
+  EXPECT_NEAR(rounding_error_of({1.25, 3.5, 117.75, 20}), 0.01 / std::sqrt(12.0), 1e-12);
+  EXPECT_NEAR(rounding_error_of({10, 20, 35}), 1 / std::sqrt(12.0), 1e-12);
+  EXPECT_LT(rounding_error_of({1.0 / 3, 2.0 / 7, 5.0 / 11}), 1e-15);
+  EXPECT_EQ(rounding_error_of({0, 0}), 0);
+}
+
+// ---- whole fits ----------------------------------------------------------------------------------------------------
+
+Fit fitted(const Table& table, FitOptions options = {}) {
+  options.target = table.columns.back();
+  options.threads = 1;
+  if (test::sanitized) options.time_limit = 10;
+  Result<Fit> result = fit(table, options);
+  if (!result) ADD_FAILURE() << result.error().message;
+  return result ? *result : Fit{};
+}
+
+std::string told(const Fit& fit) {
+  return fit.candidates.empty() ? fit.reason : print(fit.best().formula) + ": " + fit.reason;
+}
+
+Table table_with(std::vector<std::string> columns, std::vector<double> values) {
+  Table table;
+  table.has_header = true;
+  table.rows = values.size() / columns.size();
+  table.columns = std::move(columns);
+  table.values = std::move(values);
+  return table;
+}
+
+TEST(Verdict, KeplersLawIsALawOfEightPlanets) {
+  const Table planets =
+      table_with({"a", "moons", "T"}, {0.387, 0,  87.97,  0.723, 0,   224.7, 1,     1,  365.26, 1.524, 2,  686.98,
+                                       5.203, 95, 4332.6, 9.537, 146, 10759, 19.19, 28, 30685,  30.07, 16, 60189});
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Fit fit = fitted(planets, {.seed = seed});
+    ASSERT_TRUE(fit.is_law()) << told(fit);
+    EXPECT_EQ(print(fit.best().formula).substr(0, 3), "365") << told(fit);
+    EXPECT_NE(print(fit.best().formula).find("*a^1.5"), std::string::npos) << told(fit);
+  }
+}
+
+TEST(Verdict, BoylesLawIsALawWithAnySeed) {
+  std::vector<double> values;
+  const double volume[] = {48, 46, 44, 42, 40, 38, 36, 34, 32, 30, 28, 26, 24,
+                           23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12};
+  const double sixteenths[] = {466, 489,  511,  536,  565,  592,  628,  666,  707,  753,  805,  869, 941,
+                               981, 1025, 1073, 1131, 1186, 1246, 1324, 1406, 1489, 1607, 1725, 1881};
+  for (std::size_t k = 0; k < 25; ++k) values.insert(values.end(), {volume[k], sixteenths[k] / 16});
+  const Table table = table_with({"V", "P"}, values);
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const Fit fit = fitted(table, {.seed = seed});
+    EXPECT_TRUE(fit.is_law()) << told(fit);
+    EXPECT_EQ(print(fit.best().formula), "1406.9/V");
+  }
+}
+
+// The constants are those of all rows: R's nls gives 212.7 and 0.06412 for the treated cells of its table Puromycin.
+TEST(Verdict, TheConstantsOfPuromycinAreThoseOfAllRows) {
+  const Table table = table_with({"conc", "rate"}, {0.02, 76,  0.02, 47,  0.06, 97,  0.06, 107, 0.11, 123, 0.11, 139,
+                                                    0.22, 159, 0.22, 152, 0.56, 191, 0.56, 201, 1.10, 207, 1.10, 200});
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const Fit fit = fitted(table, {.seed = seed});
+    EXPECT_TRUE(fit.is_law()) << told(fit);
+    EXPECT_EQ(print(fit.best().formula), "212.7*conc/(conc + 0.0641)");
+  }
+}
+
+TEST(Verdict, NoiseHasNoLaw) {
+  for (const std::size_t rows : {6u, 9u, 20u}) {
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+      const Table table = table_of({{"a", 1, 5}, {"b", 1, 5}, {"c", -1, 1}, {"d", 0, 1}}, rows, 100 * rows + seed,
+                                   [](const double*, Xoshiro& random) { return random.gaussian(); });
+      const Fit fit = fitted(table);
+      EXPECT_FALSE(fit.is_law()) << rows << " rows: " << told(fit);
+    }
+  }
+}
+
+TEST(Verdict, ASineIsNoLaw) {
+  const Table table = table_of({{"x", 0, 10}}, 50, 21, [](const double* x, Xoshiro& random) {
+    return std::sin(x[0]) + 0.007 * random.gaussian();
+  });
+  const Fit fit = fitted(table);
+  EXPECT_FALSE(fit.is_law()) << told(fit);
+}
+
+TEST(Verdict, ALogisticCurveIsNoLaw) {
+  for (const std::size_t rows : {20u, 50u}) {
+    const Table table = table_of({{"x", -4, 4}}, rows, 22, [](const double* x, Xoshiro& random) {
+      return 1 / (1 + std::exp(-x[0])) + 0.018 * random.gaussian();
+    });
+    const Fit fit = fitted(table);
+    EXPECT_FALSE(fit.is_law()) << told(fit);
+  }
+}
+
+TEST(Verdict, OneFormulaHereAndAnotherThereIsNoLaw) {
+  const Table table = table_of({{"a", 1, 5}, {"b", 1, 5}}, 200, 23, [](const double* x, Xoshiro& random) {
+    return (x[0] < x[1] ? x[0] + x[1] : x[0] * x[1]) + 0.04 * random.gaussian();
+  });
+  const Fit fit = fitted(table);
+  EXPECT_FALSE(fit.is_law()) << told(fit);
+}
+
+TEST(Verdict, APowerThatIsNotAllowedIsNoLaw) {
+  const Table table =
+      table_of({{"x", 1, 5}}, 100, 24, [](const double* x, Xoshiro&) { return 3 * std::pow(x[0], 0.7); });
+  const Fit half = fitted(table);
+  EXPECT_FALSE(half.is_law()) << told(half);
+  const Fit any = fitted(table, {.powers = Powers::Any});
+  EXPECT_TRUE(any.is_law()) << told(any);
+  EXPECT_EQ(print(any.best().formula), "3*x^0.7");
+}
+
+TEST(Verdict, ErrorsInProportionToTheTargetHideNoLaw) {
+  const Table table = table_of({{"a", 1, 5}, {"b", 1, 5}}, 100, 25, [](const double* x, Xoshiro& random) {
+    return 3.8 * x[0] * x[1] * x[1] * (1 + 0.05 * random.gaussian());
+  });
+  const Fit fit = fitted(table);
+  EXPECT_TRUE(fit.is_law()) << told(fit);
+  EXPECT_EQ(variables(fit.best().formula), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(Verdict, RowsThatAreThereTwiceChangeNothing) {
+  Table table = table_of({{"a", 1, 5}, {"b", 1, 5}}, 40, 26,
+                         [](const double* x, Xoshiro& random) { return 2 * x[0] / x[1] + 0.01 * random.gaussian(); });
+  const std::vector<double> again = table.values;
+  table.values.insert(table.values.end(), again.begin(), again.end());
+  table.rows *= 2;
+  const Fit fit = fitted(table);
+  EXPECT_TRUE(fit.is_law()) << told(fit);
+  EXPECT_NE(print(fit.best().formula).find("a/b"), std::string::npos) << told(fit);
+}
+
+}  // namespace
+}  // namespace nalm::fitting::verdict_test
