@@ -4,6 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include <fmt/format.h>
+
+#include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "formula/exports.hpp"
 #include "formula/print.hpp"
@@ -17,13 +20,19 @@ namespace {
 struct Format {
   std::string_view name;
   formula::Export* write;
+  std::string_view before_remark = {}, after_remark = {};  // empty: it has none
 };
 
 // In the order of FormulaFormat, whose enumerators are for those that C++ code asks for.
 constexpr Format kFormats[] = {
-    {"text", formula::export_text},     {"latex", formula::export_latex}, {"sympy", formula::export_sympy},
-    {"python", formula::export_python}, {"c", formula::export_c},         {"spreadsheet", formula::export_spreadsheet},
-    {"mathml", formula::export_mathml},
+    {"text", formula::export_text},
+    {"latex", formula::export_latex, "% "},
+    {"sympy", formula::export_sympy, "# "},
+    {"python", formula::export_python, "# "},
+    {"c", formula::export_c, "/* ", " */"},
+    {"spreadsheet", formula::export_spreadsheet},
+    {"mathml", formula::export_mathml, "<!-- ", " -->"},
+    {"numpy", formula::export_numpy, "# "},
 };
 
 }  // namespace
@@ -32,6 +41,12 @@ namespace formula {
 
 std::string export_text(const Exported& exported) {
   return print_name(exported.target) + " = " + print(exported.formula);
+}
+
+std::string remark(FormulaFormat format, const std::string& text) {
+  const Format& f = kFormats[static_cast<std::size_t>(format)];
+  if (f.before_remark.empty()) return "";
+  return fmt::format("{}{}{}\n", f.before_remark, replaced(replaced(text, "*/", "* /"), "--", "- -"), f.after_remark);
 }
 
 std::string one_line(const std::string& text) {

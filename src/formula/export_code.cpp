@@ -59,6 +59,32 @@ constexpr Language kPython = {
     .special = python_special,
 };
 
+// ---- NumPy --------------------------------------------------------------------------------------------------------
+
+Number numpy_number(double value) {
+  if (std::isnan(value)) return {"np.nan", Binding::Atom};
+  const std::string sign = is_negative(value) ? "-" : "";
+  if (std::isinf(value)) return signed_number(value, sign + "np.inf");
+  if (std::abs(value) == std::numbers::pi) return signed_number(value, sign + "np.pi");
+  return signed_number(value, shortest(value));
+}
+
+constexpr FunctionRule kNumpyFunctions[] = {
+    {"negative", {"np.where($a < 0, 1.0, 0.0)"}},
+    {"sigmoid", {"1/(1 + np.exp(-$a))", Binding::Product, kPower}},
+    {"min", {"np.minimum($a, $b)"}},
+    {"max", {"np.maximum($a, $b)"}},
+};
+
+constexpr Language kNumpy = {
+    .power = {"$a**$b", Binding::Power, kAtom, kSigned},
+    .function = {"np.$n($a)"},
+    .functions = kNumpyFunctions,
+    .number = numpy_number,
+};
+
+bool is_numpy_word(std::string_view name) { return name == "np" || is_python_word(name); }
+
 // ---- C ------------------------------------------------------------------------------------------------------------
 
 Number c_number(double value) {
@@ -213,6 +239,21 @@ std::string export_python(const Exported& exported) {
   text += signature.renamed("# ");
   text += "def " + signature.function() + "(" + signature.parameters("", ", ") + "):\n";
   return text + "    \"\"\"" + documentation + "\"\"\"\n    return " + value;
+}
+
+// Arrays of whole numbers have no negative powers in NumPy, so that they become real numbers first.
+std::string export_numpy(const Exported& exported) {
+  const Signature signature(exported, is_numpy_word);
+  const std::string value = written(exported, kNumpy, signature.names());
+  const std::string documentation = replaced(replaced(one_line(export_text(exported)), "\\", "\\\\"), "\"", "\\\"");
+  std::string text = "import numpy as np\n\n\n" + signature.renamed("# ");
+  text += "def " + signature.function() + "(" + signature.parameters("", ", ") + "):\n";
+  text += "    \"\"\"" + documentation + "\"\"\"\n";
+  for (const std::string& column : signature.columns()) {
+    const std::string name = signature.names().variable(column);
+    text += "    " + name + " = np.asarray(" + name + ", dtype=float)\n";
+  }
+  return text + "    return " + value;
 }
 
 std::string export_c(const Exported& exported) {

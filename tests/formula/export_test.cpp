@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formula/exports.hpp"
 #include "nalm/expression.hpp"
 #include "nalm/formula_export.hpp"
 #include "sanitized.hpp"
@@ -42,8 +43,9 @@ TEST(FindFormat, KnowsAllNamesAndListsThem) {
   EXPECT_EQ(find_format("c").value(), FormulaFormat::C);
   EXPECT_EQ(find_format("spreadsheet").value(), FormulaFormat::Spreadsheet);
   EXPECT_EQ(find_format("mathml").value(), FormulaFormat::MathMl);
-  EXPECT_EQ(find_format("Word").error().message,
-            "there is no formula format \"Word\"; the formats are text, latex, sympy, python, c, spreadsheet, mathml");
+  EXPECT_EQ(
+      find_format("Word").error().message,
+      "there is no formula format \"Word\"; the formats are text, latex, sympy, python, c, spreadsheet, mathml, numpy");
 }
 
 TEST(ExportText, IsAnEquation) {
@@ -384,7 +386,7 @@ TEST(ExportAll, LongChainsDoNotOverflowTheStack) {
     const std::array steps = {x + nested, x * nested, pow(x, nested), pow(nested, 2), sign(nested)};
     nested = steps[static_cast<std::size_t>(i) % steps.size()];
   }
-  for (const char* format : {"text", "latex", "sympy", "python", "c", "spreadsheet", "mathml"}) {
+  for (const char* format : {"text", "latex", "sympy", "python", "c", "spreadsheet", "mathml", "numpy"}) {
     for (const Expression& e : {sum, nested}) {
       const std::string text = export_formula(e, "y", kColumns, find_format(format).value());
       EXPECT_GT(text.size(), static_cast<std::size_t>(kTerms)) << format;
@@ -394,3 +396,29 @@ TEST(ExportAll, LongChainsDoNotOverflowTheStack) {
 
 }  // namespace
 }  // namespace nalm::export_test
+
+namespace nalm::numpy_test {
+namespace {
+
+std::string numpy(std::string_view formula) {
+  return export_formula(*parse_expression(formula), "y", {"a", "b"}, find_format("numpy").value());
+}
+
+TEST(Numpy, IsAFunctionOfArrays) {
+  EXPECT_EQ(numpy("a^-2 + max(b, 0.5)*sqrt(a)"),
+            "import numpy as np\n\n\ndef y(a, b):\n    \"\"\"y = a^-2 + max(b, 0.5)*sqrt(a)\"\"\"\n"
+            "    a = np.asarray(a, dtype=float)\n    b = np.asarray(b, dtype=float)\n"
+            "    return a**-2 + np.maximum(b, 0.5)*np.sqrt(a)");
+  EXPECT_TRUE(numpy("negative(a - b)*pi").ends_with("return np.pi*np.where(a - b < 0, 1.0, 0.0)"))
+      << numpy("negative(a - b)*pi");
+}
+
+TEST(Remarks, AreThoseOfTheLanguage) {
+  EXPECT_EQ(formula::remark(FormulaFormat::Python, "so"), "# so\n");
+  EXPECT_EQ(formula::remark(FormulaFormat::C, "so */ then"), "/* so * / then */\n");
+  EXPECT_EQ(formula::remark(FormulaFormat::Latex, "so"), "% so\n");
+  EXPECT_EQ(formula::remark(FormulaFormat::Text, "so"), "");
+}
+
+}  // namespace
+}  // namespace nalm::numpy_test
