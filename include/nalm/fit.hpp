@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -60,6 +61,7 @@ struct FitConstant {
   double high = 0;
   bool snapped = false;  // value is a simple number inside the interval
   std::string slot{};    // its variable in Candidate::open_formula; empty for an exponent and for what is not written
+  std::string name{};    // in a form that was given; empty otherwise
 };
 
 // How far a formula can be trusted.
@@ -111,6 +113,29 @@ struct FitProbe {
   std::vector<std::string> remarks;  // "the denominator b - c crosses zero, first at b = 2.1, c = 2.1"; empty if none
 };
 
+// How far the values of a formula scatter at a new row: through its constants, and around it.
+struct FitSpread {
+  Expression formula;                // with variables in the place of the numbers that were fitted
+  std::vector<std::string> names{};  // of these variables
+  std::vector<double> values{};
+  std::vector<double> covariance{};  // of the values, row by row
+  double deviation = 0;              // of the errors; as a share of the target if relative
+  double degrees = 0;                // of freedom: rows less numbers. 0: not known
+  bool relative = false;
+};
+
+// FitOptions::by: every group has a constant of its own, that of the first being 1, or 0 if it is added.
+struct FitGroups {
+  struct Group {
+    std::string name;
+    std::size_t rows = 0;
+    double value = 1, low = 1, high = 1;  // 99 % interval
+  };
+  std::string column{};
+  bool added = false;  // to the formula; otherwise the formula is multiplied with it
+  std::vector<Group> groups{};
+};
+
 enum class FitRow : std::uint8_t { Train, HeldOut, Outside };
 
 struct Fit {
@@ -128,6 +153,8 @@ struct Fit {
   int restarts = 0;                // trainings
   int converged = 0;               // of these, reached the error of the best candidate
   FitProbe probe;                  // of the best candidate
+  FitSpread spread;                // of the best candidate
+  FitGroups groups;                // empty without FitOptions::by
   bool verified = false;           // the printed formula, read back, gives what the model gives
   double verification_error = 0;   // largest difference, relative to the sum of the magnitudes of the terms
   std::vector<std::string> notes;  // what the user should know: columns left out, ...
@@ -158,11 +185,29 @@ Result<Fit> fit(const Table& table, const FitOptions& options, const FitWatch& w
 // Judges a given formula on the data: a Fit with this one candidate, its numbers as they are.
 Result<Fit> score(const Table& table, const FitOptions& options, const Expression& formula);
 
+// Fits the constants of a given form, c1*x/(y + K): its names that are no columns. Judged like a formula that was
+// found.
+Result<Fit> fit_form(const Table& table, const FitOptions& options, const Expression& form, const FitWatch& watch = {});
+
 // The model file of the best candidate (docs/model-file.md), with what `nalm report` shows about the fit.
 struct FitSource {
   std::string data;     // what the table is called
   std::string command;  // what repeats the fit
 };
 std::string to_json(const Fit& fit, const Table& table, const FitSource& source);
+
+// What such a file says about its fit; the verdict is empty for a model that was not fitted by nalm fit.
+struct FittedModel {
+  std::string verdict{}, reason{};
+  std::vector<FitProbe::Range> box{};
+  FitSpread spread;
+  FitGroups groups;
+};
+Result<FittedModel> read_fitted(std::string_view json, std::string_view source_name);
+
+// How far 99 % intervals for the target of new rows reach either way; rows x columns, row-major. Nothing if the spread
+// is not known.
+std::vector<double> prediction_reach(const FitSpread& spread, const std::vector<std::string>& columns,
+                                     std::span<const double> rows);
 
 }  // namespace nalm

@@ -1,13 +1,17 @@
-// nalm export: one run of a benchmark as a model file.
+// nalm export: one run of a benchmark as a model file, or the formula of a model file in another language.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 
+#include "base/read_file.hpp"
 #include "base/text.hpp"
+#include "base/write_file.hpp"
 #include "cli/judgement.hpp"
 #include "experiment/summary.hpp"
+#include "formula/exports.hpp"
+#include "nalm/fit.hpp"
 #include "nalm/model.hpp"
 
 namespace nalm::cli {
@@ -15,7 +19,7 @@ namespace {
 
 struct ExportCommand {
   std::vector<std::string> words;
-  std::string folder = default_folder, model, operation, setting, out;
+  std::string folder = default_folder, model, operation, setting, format, out;
   std::optional<long> seed, step;
 };
 
@@ -58,8 +62,6 @@ Status name_words(ExportCommand& o) {
 }
 
 int export_run(const ExportCommand& o) {
-  if (!o.out.empty())
-    if (Status possible = may_write(o.out); !possible) return fail(possible.error());
   const Result<Store> store = Store::read(o.folder);
   if (!store) return fail(store.error());
   const std::vector<Cell>& cells = store->cells();
@@ -104,13 +106,63 @@ int export_run(const ExportCommand& o) {
   return yes;
 }
 
+// A model file that nalm fit wrote.
+int export_model(const ExportCommand& o, const std::string& path) {
+  if (!o.model.empty() || !o.operation.empty() || !o.setting.empty() || o.seed || o.step)
+    return fail(
+        {fmt::format("{} is one model; --module, --operation, --range, --seed and --step choose from a folder "
+                     "with results.",
+                     path)});
+  if (o.format.empty())
+    return fail(
+        {fmt::format("{} is a model file already; choose a language with --format: {}.", path, format_names())});
+  const Result<FormulaFormat> format = find_format(o.format);
+  if (!format) return fail({fmt::format("--format: {}.", format.error().message)});
+  const Result<std::string> file = read_file(path, "model file");
+  if (!file) return fail(file.error());
+  const Result<Model> model = parse_model(*file, path);
+  if (!model) return fail(model.error());
+  const Result<FittedModel> fitted = read_fitted(*file, path);
+  if (!fitted) return fail(fitted.error());
+  const Result<Expression> formula = stated_formula(*model);
+  if (!formula) return fail({fmt::format("{}: {}", path, formula.error().message)});
+  if (!fitted->groups.groups.empty())
+    return fail(
+        {fmt::format("{}: the formula has a constant for each group of \"{}\", which no language of nalm export "
+                     "has; use nalm predict.",
+                     path, fitted->groups.column)});
+  std::string text;
+  if (fitted->verdict == "approximation" || fitted->verdict == "none")
+    text =
+        formula::remark(*format, "An approximation inside the data, and no law: nothing is claimed outside of them.");
+  text += export_formula(*formula, model->target.empty() ? "y1" : model->target, model->column_names(), *format);
+  if (text.back() != '\n') text += '\n';
+  if (o.out.empty()) {
+    write_data(text);
+    return yes;
+  }
+  if (Status written = write_file(o.out, text); !written) return fail(written.error());
+  put("Written: {}\n", o.out);
+  return yes;
+}
+
+// The one word that is a file, such as model.json.
+std::optional<std::string> model_file(const ExportCommand& o) {
+  std::error_code ignored;
+  if (o.words.size() == 1 && std::filesystem::is_regular_file(o.words[0], ignored)) return o.words[0];
+  return std::nullopt;
+}
+
 }  // namespace
 
 void add_export(Program& program) {
   static ExportCommand o;
-  program.add("export", "Write one run of a benchmark as a model file")
-      .words("what", o.words, fmt::format("Folder with results ({} if not given), and the module", default_folder),
+  program.add("export", "Write one run of a benchmark as a model file, or the formula of a fit in another language")
+      .words("what", o.words,
+             fmt::format("Folder with results ({} if not given), and the module; or a model file of nalm fit",
+                         default_folder),
              Value::Folder)
+      .text("--format", o.format, fmt::format("Of a model file's formula: {}", format_names()))
       .text("--module,--model", o.model, "Module, or another model of the task", Value::Module)
       .text("--operation", o.operation, "add, sub, mul or div, or another of the task", Value::Operation)
       .text("--range,--setting", o.setting, "Training range, such as \"[1,2)\", or another setting of the task")
@@ -119,8 +171,14 @@ void add_export(Program& program) {
       .text("-o,--output", o.out, "Write to this file instead of standard output", Value::File)
       .example(
           "  nalm export NMU --operation mul --range \"[1,2)\" --seed 3 -o nmu.json\n"
-          "  nalm explain nmu.json --input 2,3")
+          "  nalm explain nmu.json --input 2,3\n"
+          "  nalm export model.json --format numpy > formula.py     a model file of nalm fit --format json")
       .run([] {
+        if (!o.out.empty())
+          if (Status possible = may_write(o.out); !possible) return fail(possible.error());
+        if (const std::optional<std::string> file = model_file(o)) return export_model(o, *file);
+        if (!o.format.empty())
+          return fail({"--format is for a model file of nalm fit; a run of a benchmark is written as a model file."});
         if (Status named = name_words(o); !named) return fail(named.error());
         return export_run(o);
       });

@@ -1,28 +1,30 @@
 // nalm fit: a table in, a formula out.
 #include <fmt/format.h>
 
-#include <cmath>
+#include <algorithm>
 #include <filesystem>
 #include <mutex>
 
 #include "base/text.hpp"
 #include "base/write_file.hpp"
 #include "cli/command.hpp"
+#include "cli/fit_summary.hpp"
 #include "cli/progress.hpp"
 #include "fit/form.hpp"
+#include "formula/exports.hpp"
 #include "nalm/fit.hpp"
-#include "nalm/version.hpp"
 
 namespace nalm::cli {
 
 namespace {
 
 struct FitCommand {
-  std::string data, target, inputs, model, powers = "half", use, score, format, out, accept = "law";
+  std::string data, target, inputs, model, powers = "half", use, by, weights, sigma, score, given, format, out;
+  std::string accept = "law";
   double time_limit = 0;
   std::uint64_t seed = 1;
   int threads = 0;
-  bool quiet = false;
+  bool relative = false, robust = false, quiet = false;
 };
 
 // Names at commas; none if nothing was given.
@@ -52,144 +54,110 @@ std::string command_of(const FitCommand& o) {
   add("--model", o.model);
   if (o.powers != "half") add("--powers", o.powers);
   add("--use", o.use);
+  add("--by", o.by);
+  add("--weights", o.weights);
+  add("--sigma", o.sigma);
+  if (o.relative) text += " --relative";
+  if (o.robust) text += " --robust";
   add("--score", o.score);
+  add("--given", o.given);
   return text + fmt::format(" --seed {}", o.seed);
 }
 
-void add_error_line(std::string& text, const char* name, const FitError& error) {
-  if (error.rows == 0) return;
-  text += fmt::format("  {:<10} {:>8}   {:>9.3g}   {:>14.3g} %   {:>9.3g}\n", name, error.rows, error.rmse,
-                      100 * error.relative, error.largest);
-}
-
-// "9.81 (between 9.8 and 9.82)".
-std::string describe(const FitConstant& c) {
-  const double half = (c.high - c.low) / 2;
-  const double size = std::max(std::fabs(c.estimate), 1e-300);
-  const int digits = half > 0 ? std::clamp(static_cast<int>(std::ceil(std::log10(size / half))) + 2, 2, 15) : 15;
-  const std::string interval = half > 1e-12 * size ? fmt::format("{:.{}g} ± {:.2g}", c.estimate, digits, half)
-                                                   : fmt::format("{:.12g} to rounding", c.estimate);
-  return c.snapped ? fmt::format("{}, fitted {}", print(Expression(c.value)), interval) : fmt::format("{}", interval);
-}
-
-std::string probe_text(const FitProbe& probe, bool valid) {
-  std::string box;
-  for (const FitProbe::Range& r : probe.box) {
-    box += fmt::format("{}{} from {:.4g} to {:.4g}", box.empty() ? "" : ", ", print(Expression::variable(r.column)),
-                       r.probed_low, r.probed_high);
-  }
-  if (probe.remarks.empty())
-    return fmt::format("Outside  {} on the box twice as wide: {}\n", valid ? "valid" : "defined", box);
-  std::string text = fmt::format("Outside  on the box twice as wide ({}):\n", box);
-  for (const std::string& remark : probe.remarks) text += fmt::format("  {}\n", remark);
-  return text;
-}
-
-std::string summary(const Fit& fit, const FitCommand& o) {
-  const Candidate& best = fit.best();
-  std::string text;
-  const std::string reason = std::string(1, static_cast<char>(std::toupper(fit.reason[0]))) + fit.reason.substr(1);
-  if (fit.verdict() == Verdict::None) {
-    text += fmt::format("{}.\n{}: {}\n", reason, o.score.empty() ? "The best was" : "The formula", print(best.formula));
-  } else {
-    text += fmt::format("{}\n\n{}. {}.\n", export_formula(best.formula, fit.target, fit.columns, FormulaFormat::Text),
-                        fit.is_law() ? "Law" : "Approximation, for the inside of the data only", reason);
-  }
-  text += fmt::format("\n  {:<10} {:>8}   {:>9}   {:>16}   {:>9}\n", "rows", "number", "rmse", "of the deviation",
-                      "largest");
-  add_error_line(text, "training", best.train);
-  add_error_line(text, "held out", best.held_out);
-  add_error_line(text, "outside", best.outside);
-  text += "\n";
-  bool any = false;
-  for (const FitConstant& c : best.constants) {
-    if (std::fabs(c.value) == 1 && c.snapped) continue;
-    if (!any) text += "Constants, with 99 % intervals\n";
-    any = true;
-    text += fmt::format("  {}\n", describe(c));
-  }
-  text += probe_text(fit.probe, fit.is_law());
-  if (o.score.empty()) {
-    text += fmt::format("Agreement  {} of {} restarts that converged spell this formula ({} restarts in all)\n",
-                        best.agreeing, fit.converged, fit.restarts);
-    text +=
-        fmt::format("The printed formula is {}the model: largest difference {:.2g} on {} rows and {} points outside\n",
-                    fit.verified ? "" : "NOT ", fit.verification_error, fit.rows, fit.probe.points);
-  }
-  if (fit.candidates.size() > 1) {
-    text += "\nAlternatives\n  size   error        formula\n";
-    for (std::size_t k = 0; k < fit.candidates.size(); ++k) {
-      const Candidate& c = fit.candidates[k];
-      text += fmt::format("  {:>4}   {:<9.3g} {}  {}\n", c.size, c.train.rmse, k == fit.chosen ? "*" : " ",
-                          print(c.formula));
-    }
-  }
-  for (const std::string& note : fit.notes) text += fmt::format("Note: {}.\n", note);
-  if (fit.cut) text += "The search was cut short, so repeating it may give something else.\n";
-  text += fmt::format("\n{:.1f} s with nalm {}. Again: {}\n", fit.seconds, version(), command_of(o));
-  return text;
-}
-
-Status write_export(const Fit& fit, const Table& table, const FitCommand& o) {
+Status write_export(const Fit& fit, const Table& table, const FitCommand& o, const std::string& out) {
   std::string text;
   if (o.format == "json") {
-    if (!o.score.empty()) return Error{"--format json writes a model, and --score has none; use another format."};
     text = to_json(fit, table, {o.data, command_of(o)});
   } else {
     const Result<FormulaFormat> format = find_format(o.format.empty() ? "text" : o.format);
     if (!format) return format.error();
+    if (!fit.is_law())
+      text =
+          formula::remark(*format, "An approximation inside the data, and no law: nothing is claimed outside of them.");
     // A spreadsheet has the table as it is: all of its columns, and the first row of numbers below the header.
-    text = *format == FormulaFormat::Spreadsheet
-               ? export_formula(fit.best().formula, fit.target, table.columns, *format, table.has_header ? 2 : 1)
-               : export_formula(fit.best().formula, fit.target, fit.columns, *format);
+    text += *format == FormulaFormat::Spreadsheet
+                ? export_formula(fit.best().formula, fit.target, table.columns, *format, table.has_header ? 2 : 1)
+                : export_formula(fit.best().formula, fit.target, fit.columns, *format);
     if (text.empty() || text.back() != '\n') text += '\n';
   }
-  if (!o.out.empty()) return write_file(o.out, text);
+  if (!out.empty()) return write_file(out, text);
   write_data(text);
   return Done{};
 }
 
-int run_fit(const FitCommand& o) {
-  const bool exports = !o.format.empty() || !o.out.empty();
-  if (!o.out.empty()) {
-    if (Status possible = may_write(o.out); !possible) return fail(possible.error());
-  }
-  std::error_code none;
-  if (!o.out.empty() && std::filesystem::equivalent(o.out, o.data, none))
-    return fail({fmt::format("{}: the export would replace the table; name another file with -o.", o.out)});
+// A formula of the command line, or of a form.
+Result<std::optional<Expression>> formula_of(const std::string& text, const char* option) {
+  if (text.empty()) return std::optional<Expression>();
+  const Result<Expression> parsed = parse_expression(text);
+  if (!parsed) return Error{fmt::format("{}: {}", option, parsed.error().message)};
+  constexpr int longest = 500;
+  const int size = fitting::size_of(*parsed);
+  if (size > longest)
+    return Error{
+        fmt::format("{}: the formula has {} numbers, names and operations, and at most {} are judged; "
+                    "make new columns of its parts.",
+                    option, size, longest)};
+  return std::optional(*parsed);
+}
+
+// What is wrong with the command, before any work.
+Status check(const FitCommand& o, const std::vector<std::string>& targets) {
+  if (targets.size() > 1 && (!o.format.empty() || !o.out.empty()) && o.out.find("{target}") == std::string::npos)
+    return Error{
+        "several targets make several files; give -o a name with {target} in it, such as -o model-{target}.json."};
   if (!o.format.empty() && o.format != "json") {
     if (const Result<FormulaFormat> format = find_format(o.format); !format)
-      return fail({fmt::format("--format: {}, and json for the model.", format.error().message)});
+      return Error{fmt::format("--format: {}, and json for the model.", format.error().message)};
   }
-  if (!(o.time_limit >= 0)) return fail({"--time-limit must be a number of seconds, such as 10."});
-  std::optional<Expression> scored;
-  if (!o.score.empty()) {
-    if (!o.model.empty()) return fail({"--score judges a formula and --model trains a stack; give one of them."});
-    const Result<Expression> parsed = parse_expression(o.score);
-    if (!parsed) return fail({fmt::format("--score: {}", parsed.error().message)});
-    constexpr int longest = 500;
-    const int size = fitting::size_of(*parsed);
-    if (size > longest)
-      return fail(
-          {fmt::format("--score: the formula has {} numbers, names and operations, and at most {} are judged; "
-                       "make new columns of its parts.",
-                       size, longest)});
-    scored = *parsed;
+  const bool exports_formula = (!o.format.empty() || !o.out.empty()) && o.format != "json";
+  if (exports_formula && !o.by.empty())
+    return Error{"a formula alone does not have the groups of --by; use --format json, which nalm predict reads."};
+  for (const auto& [value, name] : {std::pair(&o.score, "--score"), std::pair(&o.given, "--given")}) {
+    if (value->empty()) continue;
+    if (!o.model.empty())
+      return Error{fmt::format("{} judges a formula and --model trains a stack; give one of them.", name)};
+    if (o.format == "json")
+      return Error{fmt::format("--format json writes a model, and {} has none; use another format.", name)};
+    if (o.robust || !o.by.empty())
+      return Error{fmt::format("{} takes neither --robust nor --by; leave them out.", name)};
   }
-  const Result<Table> table = read_table_file(o.data, Cells::Words);
-  if (!table) return fail(table.error());
+  if (!o.score.empty() && !o.given.empty())
+    return Error{"--score judges a formula and --given fits one; give one of them."};
+  if (!(o.time_limit >= 0)) return Error{"--time-limit must be a number of seconds, such as 10."};
+  return Done{};
+}
 
-  FitOptions options;
-  options.target = o.target;
-  options.inputs = names_in(o.inputs);
-  options.stack = o.model;
-  options.powers = o.powers == "integer" ? Powers::Integer : o.powers == "half" ? Powers::Half : Powers::Any;
-  options.use = names_in(o.use);
-  options.seed = o.seed;
-  options.threads = o.threads;
-  options.time_limit = o.time_limit;
+// Other targets are no inputs.
+Table without_columns(const Table& table, const std::vector<std::string>& names, const std::string& but) {
+  Table rest = table;
+  std::vector<std::size_t> kept, place(table.columns.size(), table.columns.size());
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const std::string& name = table.columns[c];
+    if (name != but && std::find(names.begin(), names.end(), name) != names.end()) continue;
+    place[c] = kept.size();
+    kept.push_back(c);
+  }
+  rest.columns.clear();
+  rest.values.clear();
+  for (const std::size_t c : kept) rest.columns.push_back(table.columns[c]);
+  for (std::size_t r = 0; r < table.rows; ++r)
+    for (const std::size_t c : kept) rest.values.push_back(table.at(r, c));
+  std::erase_if(rest.text, [&](const TextCell& cell) { return place[cell.column] == table.columns.size(); });
+  for (TextCell& cell : rest.text) cell.column = place[cell.column];
+  return rest;
+}
 
-  const Interruptible interruptible;
+int fit_target(const FitCommand& o, const Table& table, const FitOptions& options,
+               const std::optional<Expression>& scored, const std::optional<Expression>& given,
+               const Interruptible& interruptible) {
+  const bool exports = !o.format.empty() || !o.out.empty();
+  const std::string out = replaced(o.out, "{target}", options.target);
+  if (!out.empty()) {
+    if (Status possible = may_write(out); !possible) return fail(possible.error());
+  }
+  std::error_code none;
+  if (!out.empty() && std::filesystem::equivalent(out, o.data, none))
+    return fail({fmt::format("{}: the export would replace the table; name another file with -o.", out)});
   std::mutex lock;
   FitProgress state;
   Progress progress(o.quiet ? ProgressStyle::Quiet : default_progress(), [&] {
@@ -205,7 +173,9 @@ int run_fit(const FitCommand& o) {
     state = now;
     progress.done() = now.share;
   };
-  const Result<Fit> result = scored ? score(*table, options, *scored) : fit(*table, options, watch);
+  const Result<Fit> result = scored  ? score(table, options, *scored)
+                             : given ? fit_form(table, options, *given, watch)
+                                     : fit(table, options, watch);
   progress.finish();
   if (!result) return fail({fmt::format("{}: {}", o.data, result.error().message)});
   const int interrupted = Interruptible::flag() ? Interruptible::exit_code() : yes;
@@ -213,22 +183,66 @@ int run_fit(const FitCommand& o) {
     tell("nalm: {}.\n", result->reason);
     return interrupted != yes ? interrupted : no;
   }
-  if (!table->has_header && !o.quiet)
+  if (!table.has_header && !o.quiet)
     tell("Every cell of the first row is a number, so the table has no header: its columns are x1 to x{}.\n",
-         table->columns.size());
+         table.columns.size());
   // Only the export goes to standard output when it goes there.
-  const bool summary_aside = exports && o.out.empty();
-  if (!o.quiet || !exports) write_text(summary_aside ? stderr : stdout, summary(*result, o));
+  const bool summary_aside = exports && out.empty();
+  FitCommand one = o;
+  one.target = options.target;
+  if (!o.quiet || !exports)
+    write_text(summary_aside ? stderr : stdout, summary(*result, options, scored || given, command_of(one)));
   const bool usable = result->verdict() != Verdict::None && result->verified;
   const bool good = usable && (result->is_law() || o.accept == "approximation");
   if (exports && usable) {
-    if (Status written = write_export(*result, *table, o); !written) return fail(written.error());
-    if (!o.out.empty() && !o.quiet) put("Written to {}\n", o.out);
+    if (Status written = write_export(*result, table, one, out); !written) return fail(written.error());
+    if (!out.empty() && !o.quiet) put("Written to {}\n", out);
   } else if (exports) {
     tell("nalm: nothing was written, because there is no formula to trust.\n");
   }
   if (interrupted != yes) return interrupted;
   return good ? yes : no;
+}
+
+int run_fit(const FitCommand& o) {
+  const Result<Table> table = read_table_file(o.data, Cells::Words);
+  // A column may have a comma in its name.
+  const bool one_column =
+      table && std::find(table->columns.begin(), table->columns.end(), o.target) != table->columns.end();
+  const std::vector<std::string> targets = one_column ? std::vector{o.target} : names_in(o.target);
+  if (Status possible = check(o, targets); !possible) return fail(possible.error());
+  const Result<std::optional<Expression>> scored = formula_of(o.score, "--score"),
+                                          given = formula_of(o.given, "--given");
+  if (!scored) return fail(scored.error());
+  if (!given) return fail(given.error());
+  if (!table) return fail(table.error());
+
+  FitOptions options;
+  options.inputs = names_in(o.inputs);
+  options.stack = o.model;
+  options.powers = o.powers == "integer" ? Powers::Integer : o.powers == "half" ? Powers::Half : Powers::Any;
+  options.use = names_in(o.use);
+  options.by = o.by;
+  options.weights = o.weights;
+  options.sigma = o.sigma;
+  options.relative = o.relative;
+  options.robust = o.robust;
+  options.seed = o.seed;
+  options.threads = o.threads;
+  options.time_limit = o.time_limit;
+
+  const Interruptible interruptible;
+  int worst = yes;
+  for (const std::string& target : targets) {
+    options.target = target;
+    if (targets.size() > 1 && !o.quiet) tell("{}{}\n", &target == &targets.front() ? "" : "\n", target);
+    const int code = targets.size() == 1 ? fit_target(o, *table, options, *scored, *given, interruptible)
+                                         : fit_target(o, without_columns(*table, targets, target), options, *scored,
+                                                      *given, interruptible);
+    worst = std::max(worst, code);
+    if (Interruptible::flag()) break;
+  }
+  return worst;
 }
 
 }  // namespace
@@ -240,11 +254,17 @@ void add_fit(Program& program) {
            "Find the formula behind a table: + - * /, powers, constants, sums of products, ratios of sums and "
            "comparison; not sin or exp")
       .word("data", o.data, "Table (CSV: comma, semicolon or tab); - is standard input")
-      .text("--target", o.target, "The column that the formula should give")
+      .text("--target", o.target, "The column that the formula should give; several, such as y,z, one after the other")
       .text("--inputs", o.inputs, "Columns that it may use, such as a,b,c; all others if not given")
       .text("--model", o.model, "Train only this stack, such as \"NAU:2,NMU:1\"; a scale and an offset are added")
       .choice("--powers", o.powers, {"integer", "half", "any"}, "Powers that may appear")
       .text("--use", o.use, "Columns that must appear, such as a,b")
+      .text("--by", o.by, "Column of groups: each has a constant of its own, a factor or what is added")
+      .text("--weights", o.weights, "Column that says how much each row's squared error counts")
+      .text("--sigma", o.sigma, "Column with the standard error of each row's target")
+      .flag("--relative", o.relative, "Errors count in proportion to the target")
+      .flag("--robust", o.robust, "Find rows that are far off, list them and leave them out")
+      .text("--given", o.given, "Fit the constants of this form instead of searching, such as \"c1*x/(x + K)\"")
       .text("--score", o.score, "Judge this formula on the data instead of searching, such as \"a*b + c\"")
       .choice("--accept", o.accept, {"law", "approximation"}, "Exit code 0 for a law only, or for an approximation too")
       .text("--format", o.format, fmt::format("Export: {} or json (the model file)", format_names()))
@@ -258,6 +278,9 @@ void add_fit(Program& program) {
           "  nalm fit data.csv --target y --format json -o model.json     for nalm predict and nalm report\n"
           "  nalm fit data.csv --target force --format python > force.py\n"
           "  nalm fit data.csv --target y --score \"a*b + c\"\n"
+          "  nalm fit puromycin.csv --target rate --inputs conc --given \"Vmax*conc/(K + conc)\"\n"
+          "  nalm fit mammals.csv --target brain --relative --powers any\n"
+          "  nalm fit growth.csv --target height --by species\n"
           "Exit code 0: a law was found; 1: an approximation (0 with --accept approximation) or nothing; 2: bad data; "
           "130 "
           "after Ctrl-C.")

@@ -114,7 +114,9 @@ void Progress::watch() noexcept {
 
 void Progress::show() {
   const double done = std::clamp(done_.load(), 0.0, 1.0), elapsed = seconds();
-  const double left = done > 0.001 ? elapsed * (1 - done) / done : -1;
+  // Early guesses are wild, and a guess that grows is worse than one that stands still.
+  double left = -1;
+  if (done > 0.001 && elapsed > 1) left = least_left_ = std::min(least_left_, elapsed * (1 - done) / done);
   switch (style_) {
     case ProgressStyle::Bar:
       draw(stderr, std::string(erase_line) + bar_line(columns_of(stderr) - 1, done, visible(what_()), left));

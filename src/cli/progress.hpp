@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -33,6 +34,7 @@ class Progress {
   std::function<std::string()> what_;
   std::chrono::steady_clock::time_point start_;
   std::atomic<double> done_ = 0;
+  double least_left_ = std::numeric_limits<double>::infinity();  // seconds, of those shown so far
   std::atomic<bool> finished_ = false;
   std::thread watcher_;
 };

@@ -40,6 +40,7 @@ SplitRows split(const Rows& rows, const Condition& condition) {
     Rows& side = condition.value(rows.x[k]) < 0 ? sides.low : sides.high;
     side.x.push_back(rows.x[k]);
     side.y.push_back(rows.y[k]);
+    if (!rows.weight.empty()) side.weight.push_back(rows.weight[k]);
   }
   return sides;
 }
@@ -49,9 +50,10 @@ double left_by_a_line(const Data& data, const Rows& rows) {
   Matrix A(rows.size(), data.inputs + 1);
   Vector b(rows.size());
   for (std::size_t k = 0; k < rows.size(); ++k) {
-    for (std::size_t i = 0; i < data.inputs; ++i) A(k, i) = rows.x[k][i] / data.x_scale[i];
-    A(k, data.inputs) = 1;
-    b[k] = rows.y[k] / data.y_scale;
+    const double weight = rows.weight_of(k);
+    for (std::size_t i = 0; i < data.inputs; ++i) A(k, i) = rows.x[k][i] / data.x_scale[i] * weight;
+    A(k, data.inputs) = weight;
+    b[k] = rows.y[k] / data.y_scale * weight;
   }
   const Vector left = residuals(A, b, least_squares(A, b));
   return dot(left, left);
@@ -154,11 +156,17 @@ Expression sum_of(const std::vector<Expression>& factors, const std::vector<std:
 // A plain number.
 Side flat_side(const Data& data, const Rows& rows) {
   const double n = static_cast<double>(rows.size());
-  double mean = 0, squares = 0;
-  for (const double y : rows.y) mean += y;
-  mean /= n;
-  for (const double y : rows.y) squares += (y - mean) * (y - mean);
-  const double reach = interval_reach(rows.size(), 1) * std::sqrt(squares / (n - 1) / n);
+  double mean = 0, total = 0, squares = 0;
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const double weight = rows.weight_of(k) * rows.weight_of(k);
+    mean += rows.y[k] * weight, total += weight;
+  }
+  mean /= total;
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const double error = (rows.y[k] - mean) * rows.weight_of(k);
+    squares += error * error;
+  }
+  const double reach = interval_reach(rows.size(), 1) * std::sqrt(squares / (n - 1) / total);
   const std::optional<SimpleNumber> simple = std::fabs(mean) <= std::max(reach, 1e-9 * data.y_scale)
                                                  ? SimpleNumber{0, 0}
                                                  : simple_number(mean, std::max(reach, 1e-9 * std::fabs(mean)));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -18,7 +19,7 @@ namespace nalm::fitting {
 
 namespace {
 
-constexpr std::size_t fewest_rows = 6;
+constexpr std::size_t fewest_rows = 6, rows_of_a_group = 3, most_groups = 1000;
 // Below this the search needs every row; the constants are still judged on rows that they were not fitted to.
 constexpr std::size_t few_rows = 40;
 constexpr double outside_share = 0.1, held_out_share = 0.2;
@@ -36,6 +37,7 @@ Result<std::size_t> find_column(const Table& table, const std::string& name, con
 struct Words {
   std::size_t count = 0, missing = 0;
   const TextCell* first = nullptr;
+  std::set<std::string_view> different{};
 
   bool is_text() const { return count > 0; }
 };
@@ -49,6 +51,7 @@ std::vector<Words> words_of(const Table& table) {
     Words& w = words[cell.column];
     --w.missing;
     if (w.count++ == 0) w.first = &cell;
+    if (w.different.size() <= most_groups) w.different.insert(cell.text);
   }
   return words;
 }
@@ -70,8 +73,9 @@ std::string about(const Words& words, const std::string& column, std::size_t row
   if (words.count <= rows / 10)
     return fmt::format("row {}, column \"{}\": \"{}\" is not a number; correct the cell, or leave it empty",
                        words.first->row + 1, column, example);
-  return fmt::format("the column \"{}\" has text such as \"{}\"; --by {} gives each of its groups a constant", column,
-                     example, column);
+  const bool makes_groups = words.different.size() > 1 && words.different.size() * rows_of_a_group <= rows;
+  return fmt::format("the column \"{}\" has text such as \"{}\"{}", column, example,
+                     makes_groups ? fmt::format("; --by {} gives each of its groups a constant", column) : "");
 }
 
 Result<std::size_t> number_column(const Table& table, const std::vector<Words>& words, const std::string& name,
@@ -184,6 +188,14 @@ Result<std::vector<std::size_t>> complete_rows(const Table& table, const Chosen&
 
 // ---- groups and weights --------------------------------------------------------------------------------------------
 
+void measure_logarithms(Data& data) {
+  double sum = 0, squares = 0;
+  for (const double y : data.y) sum += portable::log(y);
+  const double n = static_cast<double>(data.rows), mean = sum / n;
+  for (const double y : data.y) squares += (portable::log(y) - mean) * (portable::log(y) - mean);
+  data.log_deviation = std::sqrt(squares / n);
+}
+
 Status make_groups(Data& data, const Table& table, std::size_t column) {
   std::map<std::string, std::size_t> known;
   for (const std::size_t r : data.row_of_table) {
@@ -193,7 +205,6 @@ Status make_groups(Data& data, const Table& table, std::size_t column) {
     if (is_new) data.groups.push_back(name);
     data.group.push_back(found->second);
   }
-  constexpr std::size_t rows_of_a_group = 3;
   if (data.groups.size() < 2)
     return Error{fmt::format("the column \"{}\" is {} in every row; groups need a column that varies.",
                              table.columns[column], data.groups.front())};
@@ -206,8 +217,8 @@ Status make_groups(Data& data, const Table& table, std::size_t column) {
 }
 
 // Roots of the weights, as given: 1/sigma, 1/|target| or the root of the weight.
-Result<std::vector<double>> root_weights(const Table& table, const FitOptions& options, const Chosen& chosen,
-                                         std::vector<std::size_t>& rows, std::vector<std::string>& notes) {
+Result<std::vector<double>> roots_of_weights(const Table& table, const FitOptions& options, const Chosen& chosen,
+                                             std::vector<std::size_t>& rows, std::vector<std::string>& notes) {
   std::vector<double> roots;
   if (!chosen.weights && !chosen.sigma && !options.relative) return roots;
   std::vector<std::size_t> counted;
@@ -225,9 +236,9 @@ Result<std::vector<double>> root_weights(const Table& table, const FitOptions& o
       if (!(table.at(r, *chosen.sigma) > 0)) return refuse(*chosen.sigma, "a standard error must be more than 0");
       root = 1 / table.at(r, *chosen.sigma);
     } else {
-      if (table.at(r, chosen.target) == 0)
-        return refuse(chosen.target, "errors in proportion to the target need one that is never 0");
-      root = 1 / std::fabs(table.at(r, chosen.target));
+      if (!(table.at(r, chosen.target) > 0))
+        return refuse(chosen.target, "errors in proportion to the target need one that is above 0");
+      root = 1 / table.at(r, chosen.target);
     }
     if (!(root > 1e-100 && root < 1e100))
       return refuse(chosen.needed()[0], "the weight is too far from 1 to compute with");
@@ -238,16 +249,6 @@ Result<std::vector<double>> root_weights(const Table& table, const FitOptions& o
     notes.push_back(fmt::format("{} rows have the weight 0 and were left out", rows.size() - counted.size()));
   rows = std::move(counted);
   return roots;
-}
-
-void use_weights(Data& data, std::vector<double> roots, bool has_unit) {
-  if (roots.empty()) return;
-  double squares = 0;
-  for (const double root : roots) squares += root * root;
-  const double scale = std::sqrt(squares / static_cast<double>(roots.size()));
-  for (double& root : roots) root /= scale;
-  data.root_weight = std::move(roots);
-  if (has_unit) data.error_unit = scale;
 }
 
 // ---- rows that teach and rows that test ----------------------------------------------------------------------------
@@ -355,22 +356,36 @@ void measure_scales(Data& data) {
     data.negative.push_back(negative);
     data.x_scale.push_back(count > 0 ? portable::exp(sum / static_cast<double>(count)) : 1);
   }
-  double squares = 0, mean = 0, deviation = 0;
-  const double n = static_cast<double>(data.rows);
-  for (std::size_t r = 0; r < data.rows; ++r) {
-    const double root = data.weight_root(r), y = data.y[r];
-    squares += (y * root) * (y * root), mean += y * (root * root);
-  }
-  mean /= n;
-  for (std::size_t r = 0; r < data.rows; ++r) {
-    const double difference = (data.y[r] - mean) * data.weight_root(r);
-    deviation += difference * difference;
-  }
-  data.y_scale = std::sqrt(squares / n);
-  data.y_deviation = std::sqrt(deviation / n);
+  measure_target(data);
 }
 
 }  // namespace
+
+void use_weights(Data& data, std::vector<double> roots, bool has_unit) {
+  if (roots.empty()) return;
+  double squares = 0;
+  for (const double root : roots) squares += root * root;
+  const double scale = std::sqrt(squares / static_cast<double>(roots.size()));
+  for (double& root : roots) root /= scale;
+  data.weight = std::move(roots);
+  if (has_unit) data.error_unit = scale;
+}
+
+void measure_target(Data& data) {
+  double squares = 0, mean = 0, total = 0, deviation = 0;
+  const double n = static_cast<double>(data.rows);
+  for (std::size_t r = 0; r < data.rows; ++r) {
+    const double root = data.weight_of(r), y = data.y[r];
+    squares += (y * root) * (y * root), mean += y * (root * root), total += root * root;
+  }
+  mean /= total;
+  for (std::size_t r = 0; r < data.rows; ++r) {
+    const double difference = (data.y[r] - mean) * data.weight_of(r);
+    deviation += difference * difference;
+  }
+  data.y_scale = std::sqrt(squares / n);
+  data.y_deviation = data.log_deviation > 0 ? data.log_deviation / data.error_unit : std::sqrt(deviation / n);
+}
 
 std::vector<double> Data::column(std::size_t c) const {
   std::vector<double> values(rows);
@@ -396,7 +411,7 @@ Result<Data> prepare(const Table& table, const FitOptions& options) {
   Result<std::vector<std::size_t>> complete = complete_rows(table, *chosen, data.notes);
   if (!complete) return complete.error();
   data.row_of_table = std::move(*complete);
-  Result<std::vector<double>> roots = root_weights(table, options, *chosen, data.row_of_table, data.notes);
+  Result<std::vector<double>> roots = roots_of_weights(table, options, *chosen, data.row_of_table, data.notes);
   if (!roots) return roots.error();
   data.target = options.target;
   data.rows = data.row_of_table.size();
@@ -457,13 +472,14 @@ Result<Data> prepare(const Table& table, const FitOptions& options) {
     if (Status grouped = make_groups(data, table, *chosen->by); !grouped) return grouped.error();
   }
   use_weights(data, std::move(*roots), chosen->sigma || options.relative);
+  if (options.relative) measure_logarithms(data);
   split(data);
   measure_scales(data);
   if (Status scales = check_scales(data); !scales) return scales.error();
   return data;
 }
 
-std::optional<Data> without_rows(const Data& data, const std::vector<std::size_t>& rows, std::uint64_t seed) {
+std::optional<Data> without_rows(const Data& data, const std::vector<std::size_t>& rows) {
   Data rest;
   rest.columns = data.columns;
   rest.target = data.target;
@@ -480,12 +496,13 @@ std::optional<Data> without_rows(const Data& data, const std::vector<std::size_t
     rest.y.push_back(data.y[r]);
     rest.row_of_table.push_back(data.row_of_table[r]);
     if (!data.group.empty()) rest.group.push_back(data.group[r]);
-    if (!data.root_weight.empty()) roots.push_back(data.root_weight[r] * data.error_unit);
+    if (!data.weight.empty()) roots.push_back(data.weight[r] * data.error_unit);
   }
   rest.rows = rest.y.size();
   if (rest.rows < std::max(fewest_rows, rest.inputs + 2)) return std::nullopt;
   use_weights(rest, std::move(roots), data.error_unit != 1);
-  split(rest, seed);
+  if (data.log_deviation > 0) measure_logarithms(rest);
+  split(rest);
   measure_scales(rest);
   return rest;
 }

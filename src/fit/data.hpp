@@ -24,10 +24,10 @@ struct Data {
 
   std::vector<std::size_t> row_of_table;  // where each row stands in the table
   std::vector<std::size_t> unit;          // rows with equal inputs have the same number, and are never parted
-  std::vector<double> root_weight;  // of the squared error, their mean square is 1; empty: all rows count the same
-  double error_unit = 1;            // errors are shown times this: as shares of the target, or of sigma
-  std::vector<std::size_t> group;   // of FitOptions::by; empty if there is none
-  std::vector<std::string> groups;  // their names
+  double log_deviation = 0;               // of the target's logarithm, if errors are in proportion to it; 0 otherwise
+  double error_unit = 1;                  // errors are shown times this: as shares of the target, or of sigma
+  std::vector<std::size_t> group;         // of FitOptions::by; empty if there is none
+  std::vector<std::string> groups;        // their names
 
   std::vector<FitRow> set_of_row;
   std::vector<std::size_t> all, train, held_out, outside;  // rows; few rows are all for training
@@ -41,7 +41,7 @@ struct Data {
   std::vector<std::string> notes;  // columns that were left out, and why
 
   const double* row(std::size_t r) const { return x.data() + r * inputs; }
-  double weight_root(std::size_t r) const { return root_weight.empty() ? 1 : root_weight[r]; }
+  double weight_of(std::size_t r) const { return weight.empty() ? 1 : weight[r]; }
   std::vector<double> column(std::size_t c) const;
   std::size_t position(const std::string& name) const;  // of an input
 };
@@ -49,7 +49,13 @@ struct Data {
 Result<Data> prepare(const Table& table, const FitOptions& options);
 
 // The same table without some of its rows, split anew; empty if too few are left.
-std::optional<Data> without_rows(const Data& data, const std::vector<std::size_t>& rows, std::uint64_t seed);
+std::optional<Data> without_rows(const Data& data, const std::vector<std::size_t>& rows);
+
+// Takes roots of weights, brought to a mean square of 1. has_unit: errors are shown in units of these, as they are.
+void use_weights(Data& data, std::vector<double> roots, bool has_unit);
+
+// The size and the deviation of the target, after it or the weights have changed.
+void measure_target(Data& data);
 
 // Places in a list by rank, the smallest value first, equal ones in their order.
 std::vector<std::size_t> ranked(const std::vector<double>& values);

@@ -14,10 +14,16 @@
 #include "fit/compare.hpp"
 #include "fit/data.hpp"
 #include "fit/description.hpp"
+#include "fit/fit.hpp"
+#include "fit/groups.hpp"
+#include "fit/relative.hpp"
+#include "fit/robust.hpp"
 #include "fit/search.hpp"
+#include "fit/spread.hpp"
 #include "fit/stack_fit.hpp"
 #include "fit/trust.hpp"
 #include "fit/verdict.hpp"
+#include "formula/rewrite.hpp"
 
 namespace nalm {
 
@@ -26,12 +32,15 @@ using namespace fitting;
 namespace {
 
 constexpr std::size_t rows_for_comparing = 500;
+constexpr int digits_for_people = 4;
 
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-Fit begin(const Data& data, const FitOptions& options) {
+}  // namespace
+
+Fit fitting::begin(const Data& data, const FitOptions& options) {
   Fit fit;
   fit.columns = data.columns;
   fit.target = data.target;
@@ -42,6 +51,8 @@ Fit begin(const Data& data, const FitOptions& options) {
   fit.seed = options.seed;
   return fit;
 }
+
+namespace {
 
 // Judges the candidates from the shortest description on. The first law is taken, unless one that describes the rows as
 // shortly disagrees with it; without a law the first of those with the best verdict.
@@ -114,6 +125,7 @@ Status conclude(Fit& fit, const Data& data, const FitOptions& options) {
   fit.verification_error = *difference;
   fit.verified = *difference <= largest_verification_error;
   fit.reason = fit.best().judgement.reason;
+  fit.spread = spread_of(fit.best(), data, options.relative);
   return Done{};
 }
 
@@ -139,7 +151,9 @@ void fit_ladder(Fit& fit, const Data& data, const FitOptions& options, const Fit
   SearchWatch search_watch{stop, nullptr};
   if (watch.progress) {
     search_watch.progress = [&](double share, int restarts, const Found* best) {
-      watch.progress({share, restarts, best ? print(to_expression(best->form, data.columns, data.negative)) : ""});
+      watch.progress(
+          {share, restarts,
+           best ? print(in_digits(to_expression(best->form, data.columns, data.negative), digits_for_people)) : ""});
     };
   }
   const SearchResult found = search(data, options, search_watch);
@@ -173,26 +187,55 @@ void fit_ladder(Fit& fit, const Data& data, const FitOptions& options, const Fit
   list_candidates(fit, finalists, best);
 }
 
+Status check_options(const FitOptions& options) {
+  const bool weighted = options.relative || !options.weights.empty() || !options.sigma.empty();
+  if (!options.stack.empty() && (weighted || options.robust || !options.by.empty()))
+    return Error{
+        "a stack of your own is trained on all rows alike; leave out weights, sigma, relative, robust and by, or "
+        "the stack."};
+  if (static_cast<int>(options.robust) + static_cast<int>(!options.by.empty()) + static_cast<int>(options.relative) > 1)
+    return Error{"only one of robust, by and relative is possible at a time; leave out the others."};
+  return Done{};
+}
+
 }  // namespace
 
 Result<Fit> fit(const Table& table, const FitOptions& options, const FitWatch& watch) {
   const Clock::time_point start = Clock::now();
-  const Result<Data> prepared = prepare(table, options);
+  if (Status possible = check_options(options); !possible) return possible.error();
+  Result<Data> prepared = prepare(table, options);
   if (!prepared) return prepared.error();
-  const Data& data = *prepared;
-  Fit fit = begin(data, options);
+  Data& data = *prepared;
 
   const auto stop = [&] {
     return watch.stop.stop_requested() || (options.time_limit > 0 && seconds_since(start) > options.time_limit);
   };
-  if (options.stack.empty()) {
-    fit_ladder(fit, data, options, watch, stop);
-  } else if (Status trained = fit_stack(fit, data, options, watch, stop); !trained) {
-    return trained.error();
-  }
-  if (Status concluded = conclude(fit, data, options); !concluded) return concluded.error();
-  fit.seconds = seconds_since(start);
+  const auto run = [&](const Data& rows) -> Result<Fit> {
+    Fit fit = begin(rows, options);
+    if (options.stack.empty()) {
+      fit_ladder(fit, rows, options, watch, stop);
+    } else if (Status trained = fit_stack(fit, rows, options, watch, stop); !trained) {
+      return trained.error();
+    }
+    return fit;
+  };
+  Result<Fit> fit = options.robust        ? fit_without_outliers(data, run)
+                    : !options.by.empty() ? fit_groups(data, options, run)
+                    : options.relative    ? fit_relative(data, run)
+                                          : run(data);
+  if (!fit) return fit;
+  if (Status concluded = conclude(*fit, data, options); !concluded) return concluded.error();
+  fit->seconds = seconds_since(start);
   return fit;
+}
+
+void fitting::conclude_given(Fit& fit, Candidate candidate, const Data& data, const FitOptions& options) {
+  candidate.size = size_of(candidate.formula);
+  judge(candidate, data, grounds_of(data), of_a_user, 0);
+  fit.reason = candidate.judgement.reason;
+  fit.probe = probe(candidate.formula, data, options.seed);
+  fit.candidates.push_back(std::move(candidate));
+  fit.verified = true;
 }
 
 Result<Fit> score(const Table& table, const FitOptions& options, const Expression& formula) {
@@ -208,14 +251,8 @@ Result<Fit> score(const Table& table, const FitOptions& options, const Expressio
   }
   Fit fit = begin(data, options);
   Candidate candidate;
-  candidate.formula = formula;
-  candidate.open_formula = formula;
-  candidate.size = size_of(formula);
-  judge(candidate, data, grounds_of(data), of_a_user, 0);
-  fit.reason = candidate.judgement.reason;
-  fit.candidates.push_back(std::move(candidate));
-  fit.probe = probe(formula, data, options.seed);
-  fit.verified = true;
+  candidate.formula = candidate.open_formula = formula;
+  conclude_given(fit, std::move(candidate), data, options);
   fit.seconds = seconds_since(start);
   return fit;
 }

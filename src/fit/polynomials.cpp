@@ -88,7 +88,7 @@ std::optional<Wanted> wanted(const Data& data, const Rows& rows, const PowerList
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const double y = rows.y[r] / data.y_scale, factor = value_of(product, rows.x[r], data);
     w.goal[r] = power == 1 ? y / factor : portable::pow(y / factor, power);
-    w.weight[r] = power == 1 ? factor : y / (power * w.goal[r]);
+    w.weight[r] = (power == 1 ? factor : y / (power * w.goal[r])) * rows.weight_of(r);
     if (!std::isfinite(w.goal[r]) || !std::isfinite(w.weight[r])) return std::nullopt;
     for (std::size_t t = 0; t < w.terms.size(); ++t) w.values(r, t) = value_of(w.terms[t], rows.x[r], data);
   }
@@ -187,14 +187,17 @@ std::optional<Form> rational_form(const Data& data, const Rows& rows, double pow
     std::optional<Wanted> w = wanted(data, rows, product, power, 2);
     if (!w) continue;
     const std::size_t T = w->terms.size(), n = rows.size();
-    Matrix X(n, T);
+    Matrix X(n, T), values = w->values;
     for (std::size_t t = 0; t < T; ++t) {
-      for (std::size_t r = 0; r < n; ++r) X(r, t) = w->goal[r] * w->values(r, t);
+      for (std::size_t r = 0; r < n; ++r) {
+        values(r, t) *= rows.weight_of(r);
+        X(r, t) = w->goal[r] * values(r, t);
+      }
     }
     Matrix left(T, T), whole(T, T);
     for (std::size_t t = 0; t < T; ++t) {
       const Vector column(X.column(t), X.column(t) + n);
-      const Vector rest = residuals(w->values, column, damped_least_squares(w->values, column, 1e-12));
+      const Vector rest = residuals(values, column, damped_least_squares(values, column, 1e-12));
       for (std::size_t s = 0; s < T; ++s) {
         left(s, t) = dot(X.column(s), rest.data(), n);
         whole(s, t) = dot(X.column(s), X.column(t), n);

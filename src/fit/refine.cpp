@@ -19,6 +19,8 @@ class Residuals {
  public:
   Residuals(const Expression& formula, const Data& data, const Rows& rows)
       : tape_(formula, data.columns, 0, rows.x), rows_(rows), scale_(1) {}
+  Residuals(const Expression& formula, std::size_t slots, const Data& data, const Rows& rows)
+      : tape_(formula, data.columns, static_cast<int>(slots), rows.x), rows_(rows), scale_(1 / data.y_scale) {}
   Residuals(const Form& form, const Data& data, const Rows& rows)
       : tape_(to_expression(form, data.columns, data.negative, true), data.columns, free_count(form), rows.x),
         rows_(rows),
@@ -79,13 +81,16 @@ Rows rows_of(const Data& data, const std::vector<std::size_t>& indices, std::siz
   return rows;
 }
 
-std::optional<Refit> refit(Form& form, const Data& data, const Rows& rows, int steps) {
-  Residuals residuals(form, data, rows);
-  Vector values = free_values(form);
-  if (values.empty()) {
-    const double mse = residuals.mse(values);
-    return std::isfinite(mse) ? std::optional<Refit>({mse, {}}) : std::nullopt;
-  }
+namespace {
+
+// The least squares, and the slopes there with columns of length 1.
+struct Settled {
+  Minimum best;
+  Matrix slopes;
+  Vector lengths;
+};
+
+std::optional<Settled> settle(Residuals& residuals, Vector values, int steps) {
   const LeastSquaresProblem problem{[&](const std::vector<Vector>& trials) { return Vector{residuals.mse(trials[0])}; },
                                     [&](const Vector& at, Vector& r, Matrix& J) { residuals.linearise(at, r, J); }};
   Minimum best = minimise(problem, std::move(values),
@@ -99,14 +104,71 @@ std::optional<Refit> refit(Form& form, const Data& data, const Rows& rows, int s
   Vector last = best.parameters;
   for (std::size_t s = 0; s < last.size(); ++s) last[s] -= direction[s] / lengths[s];
   if (const double error = residuals.mse(last); error <= best.error) best = {last, error, true};
+  return Settled{std::move(best), std::move(J), lengths};
+}
+
+double variance_of(double mse, std::size_t rows, std::size_t fitted) {
+  const double n = static_cast<double>(rows);
+  return mse * n / std::max(1.0, n - static_cast<double>(fitted));
+}
+
+Matrix covariance_of(const Matrix& slopes, const Vector& lengths, double variance) {
+  Matrix result = inverse_of_squares(slopes);
+  for (std::size_t i = 0; i < result.rows; ++i) {
+    for (std::size_t j = 0; j < result.columns; ++j) result(i, j) *= variance / (lengths[i] * lengths[j]);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::optional<Refit> refit(Form& form, const Data& data, const Rows& rows, int steps) {
+  Residuals residuals(form, data, rows);
+  Vector values = free_values(form);
+  if (values.empty()) {
+    const double mse = residuals.mse(values);
+    return std::isfinite(mse) ? std::optional<Refit>({mse, {}}) : std::nullopt;
+  }
+  const std::optional<Settled> settled = settle(residuals, std::move(values), steps);
+  if (!settled) return std::nullopt;
+  const auto& [best, J, lengths] = *settled;
   set_free_values(form, best.parameters);
-  const double n = static_cast<double>(rows.size());
-  const double variance = best.error * n / std::max(1.0, n - static_cast<double>(last.size()));
+  const double variance = variance_of(best.error, rows.size(), lengths.size());
   Refit result{best.error, uncertainties(J)};
-  for (std::size_t s = 0; s < last.size(); ++s) {
+  for (std::size_t s = 0; s < lengths.size(); ++s) {
     result.deviations[s] = std::sqrt(std::max(0.0, variance * result.deviations[s])) / lengths[s];
   }
   return result;
+}
+
+std::optional<Solved> solve(const Expression& formula, std::vector<double>& values, const Data& data, const Rows& rows,
+                            int steps) {
+  Residuals residuals(formula, values.size(), data, rows);
+  if (values.empty()) {
+    const double mse = residuals.mse(values);
+    return std::isfinite(mse) ? std::optional<Solved>({mse, {}}) : std::nullopt;
+  }
+  const std::optional<Settled> settled = settle(residuals, values, steps);
+  if (!settled) return std::nullopt;
+  values = settled->best.parameters;
+  const double variance = variance_of(settled->best.error, rows.size(), values.size());
+  return Solved{settled->best.error, covariance_of(settled->slopes, settled->lengths, variance)};
+}
+
+double mean_squared_error(const Expression& formula, const std::vector<double>& values, const Data& data,
+                          const Rows& rows) {
+  return Residuals(formula, values.size(), data, rows).mse(values);
+}
+
+std::optional<Matrix> covariance_at(const Expression& formula, const std::vector<double>& values, const Data& data,
+                                    const Rows& rows) {
+  Residuals residuals(formula, values.size(), data, rows);
+  Vector r;
+  Matrix J;
+  residuals.linearise(values, r, J);
+  if (!all_finite(J.values) || !all_finite(r)) return std::nullopt;
+  const Vector lengths = normalise_columns(J);
+  return covariance_of(J, lengths, variance_of(residuals.mse(values), rows.size(), values.size()));
 }
 
 double mean_squared_error(const Expression& formula, const Data& data, const Rows& rows) {

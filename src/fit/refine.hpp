@@ -6,6 +6,7 @@
 
 #include "fit/data.hpp"
 #include "fit/form.hpp"
+#include "numeric/linear_algebra.hpp"
 
 namespace nalm::fitting {
 
@@ -24,6 +25,19 @@ struct Refit {
   double mse = 0;                  // in units of the target's size
   std::vector<double> deviations;  // standard error of each free number
 };
+
+// The same for a formula whose numbers are variables, slot_name(0) and on; values holds where they start, and end.
+struct Solved {
+  double mse = 0;                // in units of the target's size
+  numeric::Matrix covariance{};  // of the values
+};
+std::optional<Solved> solve(const Expression& formula, std::vector<double>& values, const Data& data, const Rows& rows,
+                            int steps);
+// Errors and slopes of such a formula at some values, in units of the target's size.
+double mean_squared_error(const Expression& formula, const std::vector<double>& values, const Data& data,
+                          const Rows& rows);
+std::optional<numeric::Matrix> covariance_at(const Expression& formula, const std::vector<double>& values,
+                                             const Data& data, const Rows& rows);
 
 // Moves the free numbers of the form to the least squares. Nothing if that does not come to a finite error.
 std::optional<Refit> refit(Form& form, const Data& data, const Rows& rows, int steps);

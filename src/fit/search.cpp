@@ -106,7 +106,7 @@ class Search {
     std::vector<Found> result;
     const std::size_t rows = std::min(rows_of_a_training, data_.train.size());
     LeastSquares least_squares(stack_of(task.rung, data_.inputs), static_cast<int>(rows), target_);
-    std::vector<double> x, y;
+    std::vector<double> x, y, weights;
     for (int lane = 0; lane < least_squares.lanes(); ++lane) {
       const int restart = task.first + std::min(lane, task.count - 1);  // lanes to spare repeat the last restart
       Xoshiro random(task.seed + static_cast<std::uint64_t>(restart) * 0x2545f4914f6cdd1du);
@@ -117,11 +117,13 @@ class Search {
       }
       x.clear();
       y.clear();
+      weights.clear();
       for (const std::size_t r : sample) {
         for (std::size_t i = 0; i < data_.inputs; ++i) x.push_back(data_.row(r)[i] / data_.x_scale[i]);
         y.push_back(data_.y[r] / data_.y_scale);
+        if (!data_.weight.empty()) weights.push_back(data_.weight[r]);
       }
-      least_squares.set_data(lane, x, y);
+      least_squares.set_data(lane, x, y, weights);
       least_squares.set_run(lane, runs.back().parameters, runs.back().free_numbers());
     }
     least_squares.minimise(steps_with_fixed_powers);

@@ -160,6 +160,10 @@ std::vector<double> nearest_crossing(const Expression& e, const Data& data, cons
 
 }  // namespace
 
+std::vector<double> predictions(const Expression& formula, const Data& data) {
+  return values_on(formula, data.columns, all_rows(data));
+}
+
 FitProbe probe(const Expression& formula, const Data& data, std::uint64_t seed) {
   const Box box = box_of(data);
   const std::vector<double> points = points_of(box, seed);

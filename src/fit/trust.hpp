@@ -1,4 +1,4 @@
-// Where a formula has no value outside of the data, and whether what is printed is the model.
+// What a formula gives, where it has no value outside of the data, and whether what is printed is the model.
 #pragma once
 
 #include <string>
@@ -7,6 +7,9 @@
 #include "fit/data.hpp"
 
 namespace nalm::fitting {
+
+// Of the formula, on every row.
+std::vector<double> predictions(const Expression& formula, const Data& data);
 
 // Looks for poles, roots of negative numbers and overflow on a box twice as wide as the data.
 FitProbe probe(const Expression& formula, const Data& data, std::uint64_t seed);

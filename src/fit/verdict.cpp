@@ -125,8 +125,11 @@ class Judging {
 
   double weight(std::size_t k) const { return data_.weight.empty() ? 1 : data_.weight[places_.row[k]]; }
   FitError plain(const std::vector<std::size_t>& rows, std::vector<double> errors) const {
+    FitError error = error_of(errors, data_);
     for (std::size_t k = 0; k < rows.size(); ++k) errors[k] /= weight(rows[k]);
-    return error_of(errors, data_);
+    error.largest = error_of(errors, data_).largest;
+    error.rmse *= data_.error_unit;
+    return error;
   }
 
   void measure() {
@@ -148,6 +151,8 @@ class Judging {
       errors.push_back(tangent_.errors()[k]);
       all.push_back(k);
     }
+    // Errors in proportion are those of logarithms.
+    if (data_.log_deviation > 0) total = data_.y_deviation * data_.y_deviation * static_cast<double>(rows);
     train_ = plain(all, errors);
     result_.r_squared = 1 - tangent_.squares() / total;
     result_.cross_validated = std::sqrt(cross / total);

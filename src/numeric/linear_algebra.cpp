@@ -92,6 +92,14 @@ Vector uncertainties(const Matrix& A) {
   return plain(inverse.diagonal());
 }
 
+Matrix inverse_of_squares(const Matrix& A) {
+  const Dense normal = view(A).transpose() * view(A);
+  const Dense inverse = normal.ldlt().solve(Dense::Identity(normal.rows(), normal.cols()));
+  Matrix result(A.columns, A.columns);
+  std::copy(inverse.data(), inverse.data() + inverse.size(), result.values.begin());
+  return result;
+}
+
 std::optional<SmallestRatio> smallest_ratio(const Matrix& A, const Matrix& B) {
   const Eigen::GeneralizedSelfAdjointEigenSolver<Dense> solver(view(A), view(B));
   if (solver.info() != Eigen::Success) return std::nullopt;

@@ -57,6 +57,9 @@ Vector damped_least_squares(const Matrix& A, const Vector& b, double damping);
 // The diagonal of (A^T A)^-1: how uncertain each x is, in units of the variance of b.
 Vector uncertainties(const Matrix& A);
 
+// All of (A^T A)^-1.
+Matrix inverse_of_squares(const Matrix& A);
+
 // The smallest value of x^T A x / x^T B x, and its x; none if that is not finite. A and B are small and symmetric.
 struct SmallestRatio {
   double ratio;

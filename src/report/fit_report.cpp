@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 #include "base/json.hpp"
+#include "base/number.hpp"
 
 #include "nalm/fit.hpp"
 #include "nalm/module.hpp"
@@ -62,12 +63,13 @@ const Json& shape_of_fit() {
     fit.probe.box.resize(1);
     fit.candidates.resize(1);
     fit.candidates[0].constants.resize(1);
+    fit.groups.groups.resize(1);
     fit.candidates[0].judgement = {Verdict::None, "", 0, 0, 0, 0, 0, 0, ""};
     Json written = Json::parse(to_json(fit, {}, {}))["fit"];
     Json& candidate = written["candidates"][0];
     for (const std::string_view set : sets) candidate.erase(std::string(set));
     candidate["errors"] = written["errors"];
-    for (const char* other : {"seed", "points"}) written.erase(other);
+    for (const char* other : {"seed", "points", "spread"}) written.erase(other);
     return written;
   }();
   return shape;
@@ -145,6 +147,71 @@ Json points_of(const Json& fit) {
           {"target", values(entry(points, "target"))},
           {"predicted", values(entry(points, "predicted"))},
           {"inputs", std::move(inputs)}};
+}
+
+// ---- the formula as a curve or a map --------------------------------------------------------------------------------
+
+constexpr std::size_t points_of_curve = 241, points_of_side = 41, most_curves = 12;
+
+// Evenly spread over the data, and a tenth of them more on both sides.
+std::vector<double> spread_over(const FitProbe::Range& range, std::size_t count) {
+  std::vector<double> values;
+  const double width = range.high - range.low, first = range.low - width / 10;
+  for (std::size_t k = 0; k < count; ++k)
+    values.push_back(first + 1.2 * width * static_cast<double>(k) / static_cast<double>(count - 1));
+  return values;
+}
+
+Json numbers(const std::vector<double>& values) {
+  Json list = Json::array();
+  for (const double value : values) list.push_back(finite_or_null(value));
+  return list;
+}
+
+// {"input", "x", "lines": [{"name", "y", "low", "high"}]} of a formula with one input, one line per group;
+// {"inputs", "x", "y", "z"} of one with two, z row by row. Nothing for others.
+Json picture_of(const FittedModel& fitted, const Json& fit) {
+  const Result<Expression> formula = parse_expression(text(fit, "formula"));
+  if (!formula) return {};
+  const std::vector<std::string> used = variables(*formula);
+  std::vector<std::vector<double>> axes;
+  for (const std::string& name : used) {
+    if (used.size() > 2) return {};
+    const auto range =
+        std::find_if(fitted.box.begin(), fitted.box.end(), [&](const FitProbe::Range& r) { return r.column == name; });
+    if (range == fitted.box.end() || !(range->high > range->low) || !std::isfinite(range->high - range->low)) return {};
+    axes.push_back(spread_over(*range, used.size() == 1 ? points_of_curve : points_of_side));
+  }
+  const auto value_at = [&](const std::vector<double>& x) {
+    const Result<double> y = evaluate(*formula, used, x);
+    return y ? *y : no_value;
+  };
+  if (used.size() == 1) {
+    std::vector<double> y;
+    for (const double x : axes[0]) y.push_back(value_at({x}));
+    std::vector<double> reach = prediction_reach(fitted.spread, used, axes[0]);
+    reach.resize(y.size(), no_value);
+    Json lines = Json::array();
+    const auto add = [&](const std::string& name, double factor, double offset) {
+      std::vector<double> line, low, high;
+      for (std::size_t k = 0; k < y.size(); ++k) {
+        line.push_back(y[k] * factor + offset);
+        low.push_back(line[k] - reach[k] * std::fabs(factor));
+        high.push_back(line[k] + reach[k] * std::fabs(factor));
+      }
+      lines.push_back({{"name", name}, {"y", numbers(line)}, {"low", numbers(low)}, {"high", numbers(high)}});
+    };
+    const FitGroups& groups = fitted.groups;
+    for (std::size_t k = 0; k < std::min(groups.groups.size(), most_curves); ++k)
+      add(groups.groups[k].name, groups.added ? 1 : groups.groups[k].value, groups.added ? groups.groups[k].value : 0);
+    if (groups.groups.empty()) add("", 1, 0);
+    return {{"input", used[0]}, {"x", numbers(axes[0])}, {"lines", std::move(lines)}};
+  }
+  if (used.size() != 2 || !fitted.groups.groups.empty()) return {};
+  std::vector<double> z;
+  for (const double b : axes[1])
+    for (const double a : axes[0]) z.push_back(value_at({a, b}));
+  return {{"inputs", used}, {"x", numbers(axes[0])}, {"y", numbers(axes[1])}, {"z", numbers(z)}};
 }
 
 // ---- the layers ----------------------------------------------------------------------------------------------------
@@ -250,6 +317,8 @@ Result<std::string> fit_data(std::string_view source, std::string_view source_na
   data["seed"] = whole(fit, "seed");
   data["named_constants"] = named_constants_of(model);
   data["points"] = points_of(fit);
+  const Result<FittedModel> fitted = read_fitted(source, source_name);
+  data["picture"] = fitted ? picture_of(*fitted, data) : Json();
   data["layers"] = layers_of(model);
   return data.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -44,10 +44,13 @@ LeastSquares::LeastSquares(const Stack& stack, int rows, const simd::Target& tar
   for (AlignedVector<double>* v : {&damping_, &error_, &trial_error_}) v->resize(lanes_);
 }
 
-void LeastSquares::set_data(int lane, std::span<const double> x, std::span<const double> targets) {
+void LeastSquares::set_data(int lane, std::span<const double> x, std::span<const double> targets,
+                            std::span<const double> weights) {
   const std::size_t l = static_cast<std::size_t>(lane);
   for (std::size_t k = 0; k < x.size(); ++k) x_[k * lanes_ + l] = x[k];
   for (std::size_t k = 0; k < targets.size(); ++k) targets_[k * lanes_ + l] = targets[k];
+  if (!weights.empty() && weights_.empty()) weights_.assign(targets_.size(), 1.0);
+  for (std::size_t k = 0; k < weights.size(); ++k) weights_[k * lanes_ + l] = weights[k];
 }
 
 void LeastSquares::set_run(int lane, std::span<const double> parameters, std::span<const std::uint8_t> free) {
@@ -69,7 +72,19 @@ void LeastSquares::write_parameters(const AlignedVector<double>& values) {
 }
 
 void LeastSquares::measure(AlignedVector<double>& errors) {
-  network_.squared_error(x_.data(), targets_.data(), rows_, errors);
+  if (weights_.empty()) {
+    network_.squared_error(x_.data(), targets_.data(), rows_, errors);
+  } else {
+    std::fill(errors.begin(), errors.end(), 0.0);
+    for (int first = 0; first < rows_; first += tile) {
+      const int count = std::min(tile, rows_ - first);
+      network_.predict(x_.data() + at(first * network_.inputs()), y_.data(), count);
+      for (std::size_t k = 0; k < at(count); ++k) {
+        const double error = (y_[k] - targets_[at(first) + k]) * weights_[at(first) + k];
+        errors[k % lanes_] += error * error;
+      }
+    }
+  }
   for (double& e : errors) e /= rows_;
 }
 
@@ -81,6 +96,13 @@ void LeastSquares::accumulate() {
     network_.output_gradients(x_.data() + at(first * network_.inputs()), count, y_.data(), jacobian_.data());
     const double* targets = targets_.data() + at(first);
     for (std::size_t k = 0; k < at(count); ++k) residuals_[k] = y_[k] - targets[k];
+    for (std::size_t k = 0; !weights_.empty() && k < at(count); ++k) {
+      const double weight = weights_[at(first) + k];
+      residuals_[k] *= weight;
+      const std::size_t sample = k / lanes_, lane = k % lanes_;
+      double* slopes = jacobian_.data() + at(static_cast<int>(sample) * parameters_) + lane;
+      for (int p = 0; p < parameters_; ++p) slopes[at(p)] *= weight;
+    }
     kernels_.accumulate(jacobian_.data(), residuals_.data(), free_.data(), count, parameters_, matrix_.data(),
                         gradient_.data());
   }

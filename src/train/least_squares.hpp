@@ -26,8 +26,9 @@ class LeastSquares {
   int parameter_count() const { return parameters_; }
   int rows() const { return rows_; }
 
-  // rows x inputs, row-major, and rows targets.
-  void set_data(int lane, std::span<const double> x, std::span<const double> targets);
+  // rows x inputs, row-major, rows targets, and what each row's error is multiplied with; all 1 if there is nothing.
+  void set_data(int lane, std::span<const double> x, std::span<const double> targets,
+                std::span<const double> weights = {});
   // All layers' parameters one after the other; free: which of them may move.
   void set_run(int lane, std::span<const double> parameters, std::span<const std::uint8_t> free);
 
@@ -48,6 +49,7 @@ class LeastSquares {
   std::size_t lanes_;
   int rows_, parameters_;
   AlignedVector<double> x_, targets_;            // [row][input][lane], [row][lane]
+  AlignedVector<double> weights_;                // [row][lane]; empty: all 1
   AlignedVector<double> values_, trial_, free_;  // [parameter][lane]
   AlignedVector<double> matrix_, scratch_, gradient_, step_;
   AlignedVector<double> y_, residuals_, jacobian_;       // of one tile

@@ -192,6 +192,85 @@ TEST_F(FitCli, WhatCannotBeComputedIsSaidBeforeAnythingIs) {
   expect_refused(program("fit latin.csv --target y"), {"line 1", "column 1 is not UTF-8"});
 }
 
+// ---- tables as they come -------------------------------------------------------------------------------------------
+
+TEST_F(FitCli, TextAndMissingValuesAreNoted) {
+  std::string table = "kind,when,a,b,y\n";
+  for (int k = 1; k <= 40; ++k)
+    table += std::string(k % 2 ? "oak" : "fir") + ",2020-01-" + (k < 10 ? "0" : "") + std::to_string(k % 28 + 1) + "," +
+             std::to_string(k) + "," + (k == 9 ? "NA" : std::to_string(k * k % 17 + 1)) + "," +
+             std::to_string(2 * k * (k * k % 17 + 1)) + "\n";
+  write("real.csv", table);
+  const Outcome run = program("fit real.csv --target y");
+  EXPECT_TRUE(run.out.starts_with("y = 2*a*b\n")) << run.out << run.err;
+  for (const char* part : {"\"kind\" has text such as \"oak\"; --by kind", "dates such as 2020-01-02",
+                           "a row of 40 has a missing value (row 9, column \"b\")"})
+    EXPECT_TRUE(contains(run.out, part)) << part << run.out;
+}
+
+TEST_F(FitCli, SeveralTargetsComeOneAfterTheOther) {
+  std::string table = "a,b,y,z\n";
+  for (int k = 1; k <= 40; ++k) {
+    const int a = k % 9 + 1, b = k * k % 13 + 1;
+    table += std::to_string(a) + "," + std::to_string(b) + "," + std::to_string(a * b) + "," +
+             std::to_string(a + 3 * b) + "\n";
+  }
+  write("two.csv", table);
+  const Outcome run = program("fit two.csv --target y,z");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "y = a*b\n")) << run.out;
+  EXPECT_TRUE(contains(run.out, "z = a + 3*b\n")) << run.out;
+  expect_refused(program("fit two.csv --target y,z --format json -o model.json"), {"{target}"});
+  EXPECT_EQ(program("fit two.csv --target y,z --format text -o '{target}.txt' --quiet").exit_code, 0);
+  EXPECT_EQ(text_of(folder_ / "y.txt"), "y = a*b\n");
+  EXPECT_EQ(text_of(folder_ / "z.txt"), "z = a + 3*b\n");
+  expect_refused(program("fit two.csv --target y,q --quiet"), {"\"q\""});
+}
+
+TEST_F(FitCli, AGivenFormGetsItsConstants) {
+  const Outcome run = program("fit '" NALM_SOURCE_DIR
+                              "/examples/puromycin.csv' --target rate --inputs conc --given 'Vmax*conc/(K + conc)'");
+  EXPECT_TRUE(contains(run.out, "Vmax = ")) << run.out << run.err;
+  EXPECT_TRUE(contains(run.out, "  K = ")) << run.out;
+  EXPECT_TRUE(contains(run.out, "--given 'Vmax*conc/(K + conc)'")) << run.out;
+  write_table("data.csv", 60);
+  expect_refused(program("fit data.csv --target y --given 'k*a +'"), {"--given"});
+  expect_refused(program("fit data.csv --target y --given 'k*a' --score 'a'"), {"--score", "--given"});
+  expect_refused(program("fit data.csv --target y --given 'k*a' --format json"), {"--given has none"});
+}
+
+TEST_F(FitCli, PredictionsHaveIntervalsAndSayWhatLiesOutside) {
+  write_table("data.csv", 100, 0.2);
+  ASSERT_LE(program("fit data.csv --target y --format json -o model.json").exit_code, 1);
+  write("new.csv", "a,b,c,when\n8.30,1,2,monday\n2,1,3,\"so, so\"\n");
+  const Outcome run = program("predict model.json new.csv --append --intervals --mark-outside");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const std::vector<std::string> lines = lines_of(run.out);
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[0], "a,b,c,when,y,y low,y high,outside");
+  EXPECT_TRUE(lines[1].starts_with("8.30,1,2,monday,")) << lines[1];
+  EXPECT_TRUE(lines[1].ends_with(",a")) << lines[1];
+  EXPECT_TRUE(lines[2].starts_with("2,1,3,\"so, so\",")) << lines[2];
+  EXPECT_TRUE(lines[2].ends_with(",no")) << lines[2];
+  EXPECT_TRUE(contains(run.err,
+                       "1 of 2 rows lie outside of the data that the formula was fitted to; the first is row 1, "
+                       "where a = 8.3 is above"))
+      << run.err;
+}
+
+TEST_F(FitCli, AModelFileIsExportedWithoutASearch) {
+  write_table("data.csv", 100);
+  ASSERT_EQ(program("fit data.csv --target y --format json -o model.json").exit_code, 0);
+  EXPECT_EQ(program("export model.json --format text").out, "y = a*b + c\n");
+  const Outcome numpy = program("export model.json --format numpy");
+  EXPECT_TRUE(contains(numpy.out, "import numpy as np")) << numpy.out << numpy.err;
+  EXPECT_TRUE(contains(numpy.out, "a = np.asarray(a, dtype=float)")) << numpy.out;
+  EXPECT_TRUE(contains(numpy.out, "return a*b + c")) << numpy.out;
+  expect_refused(program("export model.json"), {"--format", "numpy"});
+  expect_refused(program("export model.json --format french"), {"french"});
+  expect_refused(program("export model.json --format c --operation mul"), {"one model"});
+}
+
 TEST_F(FitCli, CtrlCEndsWithTheBestSoFar) {
   write_table("data.csv", 3000, 0.3);
   const Outcome run = program("fit data.csv --target y --threads 1 --quiet > got & sleep 0.6; kill -INT $!; wait $!");

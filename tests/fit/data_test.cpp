@@ -308,12 +308,12 @@ TEST(RealTables, WeightsCountOnAverageOne) {
   ASSERT_TRUE(data.ok()) << data.error().message;
   EXPECT_EQ(data->columns, (std::vector<std::string>{"a", "b"}));
   double squares = 0;
-  for (const double root : data->root_weight) squares += root * root;
+  for (const double root : data->weight) squares += root * root;
   EXPECT_NEAR(squares, 40, 1e-12);
-  EXPECT_NEAR(data->root_weight[1] / data->root_weight[0], 2, 1e-15);
+  EXPECT_NEAR(data->weight[1] / data->weight[0], 2, 1e-15);
   const Result<Data> sigma = prepare(table, {.target = "y", .sigma = "w"});
-  EXPECT_NEAR(sigma->root_weight[1] / sigma->root_weight[0], 0.25, 1e-15);
-  EXPECT_NEAR(sigma->root_weight[1] * sigma->error_unit, 0.25, 1e-15);
+  EXPECT_NEAR(sigma->weight[1] / sigma->weight[0], 0.25, 1e-15);
+  EXPECT_NEAR(sigma->weight[1] * sigma->error_unit, 0.25, 1e-15);
   EXPECT_EQ(prepare(table, {.target = "y", .weights = "w", .relative = true}).error().message,
             "weights, sigma and relative each say how much a row counts; give one of them.");
   EXPECT_EQ(prepare(with_column("w", {"1", "-4"}), {.target = "y", .weights = "w"}).error().message,

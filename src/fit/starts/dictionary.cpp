@@ -78,7 +78,10 @@ std::vector<PowerList> simplest_products(const Data& data, Powers allowed, std::
 
 Dictionary::Dictionary(const Data& data, const std::vector<std::size_t>& rows, Powers allowed, std::size_t at_most)
     : rows_(rows.size()) {
-  for (const std::size_t r : rows) target_.push_back(data.y[r] / data.y_scale);
+  for (const std::size_t r : rows) {
+    target_.push_back(data.y[r] / data.y_scale);
+    weight_.push_back(data.weight_of(r));
+  }
   std::vector<double> entry(rows_);
   for (PowerList& powers : simplest_products(data, allowed, at_most)) {
     std::fill(entry.begin(), entry.end(), 1.0);
@@ -101,7 +104,7 @@ Goal goal_for(const Dictionary& dictionary, double power, const std::vector<doub
   for (std::size_t k = 0; k < dictionary.rows(); ++k) {
     const double rest = dictionary.target()[k] / factor[k];
     goal.target.push_back(portable::pow(rest, power));
-    goal.weights.push_back(std::fabs(factor[k] * portable::pow(rest, 1 - power) / power));
+    goal.weights.push_back(std::fabs(factor[k] * portable::pow(rest, 1 - power) / power) * dictionary.weight()[k]);
     if (!std::isfinite(goal.target[k]) || !std::isfinite(goal.weights[k])) goal.target[k] = goal.weights[k] = 0;
   }
   return goal;

@@ -25,12 +25,13 @@ class Dictionary {
   bool is_whole(std::size_t k) const { return whole_[k]; }
   const double* values(std::size_t k) const { return values_.data() + k * rows_; }
   const std::vector<double>& target() const { return target_; }  // scaled
+  const std::vector<double>& weight() const { return weight_; }  // of the rows' errors
 
  private:
   std::size_t rows_;
   std::vector<PowerList> powers_;
   std::vector<bool> whole_;
-  std::vector<double> values_, target_;
+  std::vector<double> values_, target_, weight_;
 };
 
 // What is explained: weight * (the target to some power) by weight * (sums of dictionary entries).

@@ -14,11 +14,11 @@ Vector powers_of_one_product(const Data& data, const std::vector<std::size_t>& r
   Vector b(rows.size(), 0.0);
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const double* x = data.row(rows[k]);
-    const double y = std::fabs(data.y[rows[k]] / data.y_scale);
+    const double y = std::fabs(data.y[rows[k]] / data.y_scale), weight = y * data.weight_of(rows[k]);
     if (y == 0 || std::any_of(x, x + data.inputs, [](double value) { return value == 0; })) continue;
-    for (std::size_t i = 0; i < data.inputs; ++i) A(k, i) = y * portable::log(std::fabs(x[i] / data.x_scale[i]));
-    A(k, data.inputs) = y;
-    b[k] = y * portable::log(y);
+    for (std::size_t i = 0; i < data.inputs; ++i) A(k, i) = weight * portable::log(std::fabs(x[i] / data.x_scale[i]));
+    A(k, data.inputs) = weight;
+    b[k] = weight * portable::log(y);
   }
   return least_squares(A, b);
 }

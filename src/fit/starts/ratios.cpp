@@ -37,8 +37,9 @@ RatioPicker::RatioPicker(const Dictionary& dictionary)
       above_entries_(std::min(entries_above, dictionary.size())),
       below_entries_(std::min(entries_below, dictionary.size())) {
   for (std::size_t j = 0; j < above_entries_; ++j) {
-    const double* values = dictionary.values(j);
-    const double length = std::sqrt(dot(values, values, rows_));
+    Vector values(rows_);
+    for (std::size_t k = 0; k < rows_; ++k) values[k] = dictionary.values(j)[k] * dictionary.weight()[k];
+    const double length = std::sqrt(dot(values, values));
     for (std::size_t k = 0; k < rows_; ++k) entries_.push_back(length > 0 ? values[k] / length : 0);
   }
 }
@@ -46,7 +47,10 @@ RatioPicker::RatioPicker(const Dictionary& dictionary)
 // Left side: y, y*q1, ... The direction in their span of which least is left by the entries above is followed while
 // those are picked one by one; with random numbers not always the best.
 RatioPicker::Trial RatioPicker::attempt(const std::vector<std::size_t>& below, int above, Xoshiro* random) const {
-  const Vector target(dictionary_.target().begin(), dictionary_.target().begin() + static_cast<std::ptrdiff_t>(rows_));
+  const auto end = static_cast<std::ptrdiff_t>(rows_);
+  const Vector weight(dictionary_.weight().begin(), dictionary_.weight().begin() + end);
+  Vector target(dictionary_.target().begin(), dictionary_.target().begin() + end);
+  for (std::size_t k = 0; k < rows_; ++k) target[k] *= weight[k];
   std::vector<Vector> left(1, target);
   for (const std::size_t q : below) {
     left.push_back(target);
@@ -73,7 +77,7 @@ RatioPicker::Trial RatioPicker::attempt(const std::vector<std::size_t>& below, i
     rest = left;
     remaining.assign(above_entries_, 1.0);
     basis.clear();
-    span(Vector(rows_, 1.0));
+    span(weight);
     for (const std::size_t j : chosen) add(j);
   };
   const auto follow = [&] {
@@ -142,7 +146,7 @@ Picked RatioPicker::pick(int above, int below, bool chance, Xoshiro& random) con
   Trial trial = attempt(chosen, above, nullptr);
   if (chance && trial.left > 1e-18 && random.unit() < 0.5) trial = attempt(chosen, above, &random);
   const double unit = !trial.direction.empty() && trial.direction[0] != 0 ? trial.direction[0] : 1;
-  Goal left_side{dictionary_.target(), std::vector<double>(dictionary_.rows(), 1.0)};
+  Goal left_side{dictionary_.target(), dictionary_.weight()};
   for (std::size_t k = 0; k < chosen.size(); ++k) {
     const double factor = trial.direction.empty() ? 1 : trial.direction[k + 1] / unit;
     picked.target_factors.push_back(factor);

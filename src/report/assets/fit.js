@@ -105,9 +105,11 @@
   const reservations = [
     data.verified === false ? "the printed formula does not give what the layers give" : null,
     data.cut ? "the search was cut short" : null,
-    agreement.agreeing !== null && agreement.agreeing < 2 && agreement.restarts > 1 ? "no two trainings agree on it" : null,
   ].filter(Boolean);
-  const state = data.found === null ? ["doubt", "Not judged"] : !data.found ? ["bad", "Not found"] : reservations.length ? ["doubt", "Found, with a reservation"] : ["good", "Found"];
+  const VERDICTS = { law: ["good", "Law"], approximation: ["doubt", "Approximation, for the inside of the data only"], none: ["bad", "No formula to rely on"] };
+  const state = VERDICTS[data.judgement?.verdict] ?? (data.found === null ? ["doubt", "Not judged"] : data.found ? VERDICTS.law : VERDICTS.none);
+  const is_law = state === VERDICTS.law;
+  const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}` : "");
   const agreement_sentence = () => {
     const { agreeing, converged, restarts } = agreement;
     if (agreeing === null) return "";
@@ -131,17 +133,19 @@
   ].filter(([, value]) => value.length);
 
   const headline = () => {
-    const math = typeset(data.mathml, true);
+    // A browser does not break a typeset formula into lines.
+    const math = plain_formula.length > 120 ? null : typeset(data.mathml, true);
     const shown = math ? with_target(math) : make("code", { class: "plain" }, plain_formula || "no formula");
     return make("header", { class: "masthead fit" },
       make("p", { class: "kicker" }, ["nalm fit", data.data].filter(Boolean).join(" \u00b7 ")),
-      make("h1", null, data.found === false ? `No formula for ${target} to rely on` : `A formula for ${target}`),
+      make("h1", null, state === VERDICTS.none ? `No formula for ${target} to rely on` : is_law ? `A formula for ${target}` : `An approximation for ${target}`),
       make("div", { class: "formula", role: "region", tabindex: "0", "aria-label": "The formula, scrolls sideways" }, shown),
       data.formula ? make("div", { class: "formula-text" }, make("code", { id: "formula-text" }, plain_formula),
         make("span", { class: "copies" }, copy_button("text", "formula", plain_formula), data.latex ? copy_button("latex", "LaTeX", data.latex) : null)) : null,
       copied,
       named.length ? make("p", { class: "standfirst" }, `with ${named.map(({ name, value }) => `${name} = ${full(value)}`).join(", ")}`) : null,
-      make("p", { class: "summary verdict", id: "verdict", "data-state": state[0] }, make("i", { class: "dot", "aria-hidden": "true" }), make("strong", null, `${state[1]}.`), ` ${data.verdict}`),
+      make("p", { class: "summary verdict", id: "verdict", "data-state": state[0] }, make("i", { class: "dot", "aria-hidden": "true" }), make("strong", null, `${state[1]}.`), ` ${sentence(data.verdict)}`),
+      reservations.length ? make("p", { class: "standfirst", id: "reservations" }, `But ${reservations.join(", and ")}.`) : null,
       make("p", { class: "standfirst", id: "agreement" }, [agreement_sentence(), verified_sentence(), cut_sentence].filter(Boolean).join(" ")),
       data.notes.length ? listed(data.notes) : null,
       repeat.length ? make("dl", { class: "facts", id: "repeat" }, repeat.map(([name, value]) => [make("dt", null, name), make("dd", null, value)])) : null);
@@ -155,15 +159,21 @@
   };
   const set_symbol = (set) => key_symbol(SETS[set].shape, `fill: var(--${SETS[set].colour})`);
 
+  // 1 is for what is left by rounding alone.
+  const r_squared = (relative) => {
+    if (relative === null) return "not finite";
+    const value = 1 - relative * relative;
+    return relative > 1e-7 && value > 0.99995 ? ">0.9999" : value.toFixed(4).replace("-", MINUS);
+  };
   function error_table() {
     const cell = (value) => make("td", { class: "n" }, finite(value));
     const rows = Object.entries(data.errors).map(([set, error]) => {
       const label = make("th", { scope: "row" }, make("span", { class: "module" }, set_symbol(set), make("span", null, SETS[set].name, make("span", { class: "interval" }, `, ${SETS[set].note}`))));
-      if (error === null || error.rows === 0) return make("tr", { "data-set": set }, label, make("td", { class: "n" }, error ? "0" : none()), [0, 1, 2].map(() => make("td", { class: "n" }, none())));
-      return make("tr", { "data-set": set }, label, make("td", { class: "n" }, error.rows === null ? none() : count(error.rows)), cell(error.rmse), cell(error.relative), cell(error.largest));
+      if (error === null || error.rows === 0) return make("tr", { "data-set": set }, label, make("td", { class: "n" }, error ? "0" : none()), [0, 1, 2, 3].map(() => make("td", { class: "n" }, none())));
+      return make("tr", { "data-set": set }, label, make("td", { class: "n" }, error.rows === null ? none() : count(error.rows)), cell(error.rmse), make("td", { class: "n" }, r_squared(error.relative)), cell(error.relative), cell(error.largest));
     });
     return table_box("Errors of the formula", make("table", { class: "errors" },
-      head(["Rows"], ["Number", true], ["Root mean squared error", true], ["Relative error", true], ["Largest error", true]), make("tbody", null, rows)));
+      head(["Rows"], ["Number", true], ["Root mean squared error", true], ["R\u00b2", true], ["Relative error", true], ["Largest error", true]), make("tbody", null, rows)));
   }
 
   // The interval as a bar, the estimate as a dot, the number in the formula as a tick.
@@ -182,17 +192,26 @@
       const { value, estimate, low, high, snapped } = constant;
       const width = low !== null && high !== null ? (high - low) / 2 : 0;
       const tell = (each) => in_digits(each, digits_for(Math.abs(each ?? 0), width));
-      return make("tr", null, make("th", { scope: "row", class: "n" }, value === null ? "not finite" : full(value)), make("td", { class: "n" }, width > 0 ? tell(estimate) : full(estimate)),
+      return make("tr", null, make("th", { scope: "row", class: "n" }, constant.name ? `${constant.name} = ` : "", value === null ? "not finite" : full(value)), make("td", { class: "n" }, width > 0 ? tell(estimate) : full(estimate)),
         make("td", null, error_bar(constant), low === null || high === null ? none() : `${tell(low)} to ${tell(high)}`),
         make("td", null, snapped ? "rounded to a simple number" : "as estimated"));
     });
     return table_box("Constants of the formula", make("table", { class: "constants" }, head(["In the formula", true], ["Estimate", true], ["99\u202f% interval"], ["Where it is from"]), make("tbody", null, rows)));
   }
+  // One constant per group of rows.
+  function group_table() {
+    const groups = data.groups?.groups ?? [];
+    if (!groups.length) return null;
+    const rows_of = groups.map(({ name, rows: size, value, low, high }, at) => make("tr", null, make("th", { scope: "row" }, name), make("td", { class: "n" }, finite(value)),
+      make("td", null, at === 0 || low === null || high === null ? none() : `${number(low)} to ${number(high)}`), make("td", { class: "n" }, size === null ? none() : count(size))));
+    return [subhead(`Groups of ${data.groups.column}`), intro(`The formula is that of ${groups[0].name}; ${data.groups.added ? "to it the constant of the group is added" : "it is multiplied with the constant of the group"}.`),
+      table_box("Constants of the groups", make("table", { class: "groups" }, head(["Group"], ["Constant", true], ["99\u202f% interval"], ["Rows", true]), make("tbody", null, rows_of)))];
+  }
   const errors_section = () => section("errors", "How far off it is",
     intro("The relative error is the root mean squared error, divided by the standard deviation of ", make("code", null, target), " on all rows."), error_table(),
     subhead("Constants"),
     data.constants.length ? [intro("Least squares estimates each constant; one whose interval holds a simple number becomes that number. Bar: interval, dot: estimate, tick: number in the formula. Each bar has its own scale."), constant_table()]
-      : intro("The formula has no constants that were estimated."));
+      : intro("The formula has no constants that were estimated."), group_table());
 
   // ---- rows ------------------------------------------------------------------------------------------------------
   const hidden = new Set();
@@ -305,6 +324,71 @@
     return figure;
   }
 
+  // The rows and the formula over its one input, with the interval where new rows are expected.
+  function curve_figure() {
+    const { picture } = data;
+    if (!picture?.lines || inputs.length !== 1) return null;
+    const { x: across, lines: told } = picture;
+    const curve = told.flatMap(({ name, y, low, high }) => across.map((x, at) => ({ x, y: y[at], low: low[at], high: high[at], name })).filter((point) => point.x !== null && point.y !== null));
+    if (!curve.length) return null;
+    const has_band = told.length === 1 && curve.some(({ low, high }) => low !== null && high !== null);
+    const lines = [["the formula", [1, 0], "ink"]];
+    const build = (context) => {
+      const values = shown().map((row) => ({ at: row.at, set: row.set, x: inputs[0].values[row.at], y: row.truth })).filter(({ x }) => x !== null);
+      const domain = roomy([...values.map(({ x }) => x), ...curve.map(({ x }) => x)], 0);
+      const height_domain = roomy(rows.map((row) => row.truth), 0.25);
+      const inside = (y) => Math.max(height_domain[0], Math.min(height_domain[1], y));
+      const x = quantity("x", domain, axis_of(domain, { title: short(inputs[0].name), grid: false, domain: true }));
+      const y = quantity("y", height_domain, axis_of(height_domain, { minExtent: 62, maxExtent: 62 }));
+      const band = curve.filter(({ low, high }) => low !== null && high !== null).map((point) => ({ x: point.x, y: inside(point.low), y2: inside(point.high) }));
+      const width = Math.max(160, Math.min(context.width - 80, context.file ? 640 : 720));
+      return { title: { text: short(target) }, width, height: context.narrow && !context.file ? Math.min(320, width) : 380, layer: [
+        ...(has_band ? [{ name: "band", data: { values: band }, mark: { type: "area", opacity: 0.16, color: context.colour("m2") }, encoding: { x, y, y2: { field: "y2" } } }] : []),
+        { name: "curve", data: { values: curve.map((point) => ({ ...point, y: point.y >= height_domain[0] && point.y <= height_domain[1] ? point.y : null })) }, mark: { type: "line", strokeWidth: 1.6, color: context.colour("ink"), clip: true }, encoding: { x, y, detail: plain("name"), order: { field: "x", type: "quantitative" } } },
+        marks("points", values, x, y, context),
+      ] };
+    };
+    return row_figure({
+      id: "curve", title: "The data and the formula", build, reserve: 560, lines,
+      lead: `${has_band ? "The band is where 99\u202f% of new rows are expected. " : ""}${told.length > 1 ? "One line for each group. " : ""}The formula is drawn a tenth beyond the data.`,
+      describe: () => `${target} over ${inputs[0].name}: ${plural(shown().length, "row", "rows")} and the formula as a line. Largest distance: ${residual_words() || "no rows"}.`,
+    });
+  }
+  // The formula over its two inputs as a map, and the rows on it: the darker the larger.
+  function map_figure() {
+    const { picture } = data;
+    if (!picture?.z || inputs.length !== 2) return null;
+    const [across, up] = [picture.x, picture.y];
+    const column = (name) => inputs.find((input) => input.name === name)?.values;
+    const [first, second] = picture.inputs.map(column);
+    const known = [...picture.z.filter((z) => z !== null), ...rows.map((row) => row.truth)];
+    if (!first || !second || !known.length || across.includes(null) || up.includes(null)) return null;
+    // What lies far beyond the data, as near a pole, must not take all shades.
+    const truth = [smallest(rows.map((row) => row.truth)), largest(rows.map((row) => row.truth))];
+    const share = (z) => Math.max(0, Math.min(1, (z - truth[0]) / (truth[1] - truth[0] || 1)));
+    const half = [(across[1] - across[0]) / 2, (up[1] - up[0]) / 2];
+    const build = (context) => {
+      const cells = picture.z.map((z, at) => ({ z, x: across[at % across.length] - half[0], x2: across[at % across.length] + half[0], y: up[Math.floor(at / across.length)] - half[1], y2: up[Math.floor(at / across.length)] + half[1] }))
+        .filter(({ z }) => z !== null).map((cell) => ({ ...cell, share: share(cell.z) }));
+      const values = shown().map((row) => ({ at: row.at, set: row.set, x: first[row.at], y: second[row.at], share: share(row.truth) })).filter((point) => point.x !== null && point.y !== null);
+      const domains = [[across[0] - half[0], across.at(-1) + half[0]], [up[0] - half[1], up.at(-1) + half[1]]];
+      const x = quantity("x", domains[0], axis_of(domains[0], { title: short(picture.inputs[0]), grid: false, domain: true }));
+      const y = quantity("y", domains[1], axis_of(domains[1], { grid: false, minExtent: 62, maxExtent: 62 }));
+      const shade = { field: "share", type: "quantitative", scale: { domain: [0, 1], range: [0.04, 0.92] }, legend: null };
+      const width = Math.max(160, Math.min(context.width - 80, context.file ? 640 : 560));
+      return { title: { text: short(picture.inputs[1]) }, width, height: Math.min(width, 440), layer: [
+        { name: "map", data: { values: cells }, mark: { type: "rect", color: context.colour("m2"), strokeWidth: 0 }, encoding: { x, x2: { field: "x2" }, y, y2: { field: "y2" }, fillOpacity: shade } },
+        { name: "ground", data: { values }, mark: { type: "point", shape: "circle", size: 62, opacity: 1, strokeWidth: 0, fill: context.colour("paper") }, encoding: { x, y } },
+        { name: "points", data: { values }, mark: { type: "point", shape: "circle", size: 62, opacity: 1, strokeWidth: 1, fill: context.colour("m2"), stroke: context.colour("ink"), tooltip: { content: "data" } }, encoding: { x, y, fillOpacity: shade } },
+      ] };
+    };
+    return row_figure({
+      id: "map", title: "The data and the formula", build, reserve: 560,
+      lead: `The darker, the larger ${short(target)}: from ${number(truth[0])} to ${number(truth[1])}. The ground is the formula, a circle a row; a circle that stands out from its ground is off.`,
+      describe: () => `${target} over ${picture.inputs.join(" and ")} as a map, with ${plural(shown().length, "row", "rows")} on it. Largest distance: ${residual_words() || "no rows"}.`,
+    });
+  }
+
   const MOST_INPUTS = 12;
   function residual_figure() {
     const drawn_inputs = inputs.slice(0, MOST_INPUTS);
@@ -370,10 +454,11 @@
   }
   const rows_section = () => {
     if (!rows.length) return section("rows", "Row by row", intro(total ? "No row has a finite prediction." : "The file has no rows to draw."));
+    const whole = curve_figure() ?? map_figure();
     const figures = [predicted_figure(), edge_figure(), residual_figure()].filter(Boolean);
     const sampled = data.rows !== null && data.rows > total ? `${count(total)} of ${plural(data.rows, "row", "rows")} ${total === 1 ? "is" : "are"} drawn. ` : "";
     return section("rows", "Row by row", intro(sampled, make("span", { class: "controls" }, "Point at a mark for its numbers; click a set of rows to hide or show it.")),
-      make("div", { class: "pair" }, figures.slice(0, -1).map((figure) => figure.element)), figures.at(-1).element);
+      whole?.element, make("div", { class: "pair" }, figures.slice(0, -1).map((figure) => figure.element)), figures.at(-1).element);
   };
 
   // ---- candidates ------------------------------------------------------------------------------------------------
