@@ -205,8 +205,8 @@ struct ModuleInfo {
   std::string_view learned{};                       // what is learned, and what is built in
   std::span<const std::string_view> differences{};  // from the paper, and from other implementations
   std::string_view unusual_inputs{};                // what NaN, infinities, zeros, denormals and 1e30 give
-  // What `prepare` computes for each input, or empty: the first steps, which depend on the input only. The engine
-  // computes them once per batch for all modules that name the same.
+  // What `prepare` computes for each input, or empty: the first step, which depends on the input only. The engine
+  // computes it once per batch for all modules whose first step has the same formula. Filled in from there.
   std::string_view prepared{};
   // The formula it trains with, or empty where that is the one above: some modules train in another form than they are
   // evaluated in. Such a module has train_forward, and its backward belongs to that.
@@ -231,19 +231,8 @@ struct ModuleInfo {
 // ---- sizes ---------------------------------------------------------------------------------------------------------
 
 constexpr int axis_size(Axis axis, int inputs, int outputs, int paths) {
-  switch (axis) {
-    case Axis::Input:
-      return inputs;
-    case Axis::Output:
-      return outputs;
-    case Axis::Comparison:
-      return outputs / 2;
-    case Axis::Path:
-      return paths;
-    case Axis::One:
-      return 1;
-  }
-  return 0;
+  const int sizes[] = {inputs, outputs, outputs / 2, paths, 1};  // in the order of Axis
+  return sizes[static_cast<int>(axis)];
 }
 constexpr int size_of(const Axes& axes, int inputs, int outputs, int paths) {
   int size = 1;

@@ -19,7 +19,7 @@ concept HasFunctions = requires(const LayerShape& s, const double* in, double* o
 };
 template <class M>
 concept HasPromisedFunctions = requires(const LayerShape& s, const double* in, double* out) {
-  requires !HasPrepare<M> || requires { M::prepare(s, in, out); };
+  requires !HasPrepare<M> || requires { M::steps; };
   requires !HasTrainingForm<M> || requires { M::train_forward(s, in, in, in, in, out, out); };
   requires !HasOwnLoss<M> || requires { M::own_backward(s, in, in, in, in, in, in, *in, out, out, out); };
 };
@@ -36,6 +36,7 @@ constexpr ModuleInfo info_of() {
   info.recipe = ordinary_recipe;
   if constexpr (requires { M::options; }) info.options = M::options;
   if constexpr (requires { M::steps; }) info.steps = M::steps;
+  if constexpr (HasPrepare<M> && requires { M::steps; }) info.prepared = M::steps[0].formula;
   if constexpr (requires { M::operations; }) info.operations = M::operations;
   if constexpr (requires { M::recipe; }) info.recipe = M::recipe;
   return info;
@@ -66,7 +67,7 @@ consteval bool check_header() {
       "skeleton.hpp shows each of them.");
   static_assert(
       HasPromisedFunctions<M>,
-      "The header's info has `prepared` without a function prepare, `training_form` without train_forward, or "
+      "The header has a function prepare without steps, or its info has `training_form` without train_forward or "
       "`own_loss` without own_backward.");
   constexpr ModuleInfo info = info_of<M>();
   static_assert(is_complete(info), "A text is missing in the header's info, or a table is empty.");

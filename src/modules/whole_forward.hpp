@@ -1,10 +1,14 @@
 // A module's forward pass of one sample. Some modules split off what depends on the input only, as `prepare`.
 #pragma once
 
+#include "nalm/module.hpp"
+
 namespace nalm {
 
 template <class M>
-concept HasPrepare = !M::info.prepared.empty();
+concept HasPrepare = requires(const LayerShape& s, const double* x, double* step) {
+  M::prepare(s, x, step);
+};
 
 template <class M, class T, class Shape>
 void whole_forward(const Shape& s, const T* p, const T* w, const T* x, T* y, T* step) {

@@ -16,7 +16,7 @@
 
 namespace nalm::modules {
 
-struct Dmu {
+struct Dmu : nru::Logarithms {
   static constexpr double steepness = 1e4;        // of the sign of a sum
   static constexpr double variance_floor = 1e-5;  // what layer normalisation adds
   static constexpr double largest_exponent = 80;  // exp of it is a float, so that a closed branch is 0 and not NaN
@@ -26,18 +26,16 @@ struct Dmu {
   static constexpr double learned = 0, plus = 1, minus = 2;
   static constexpr double two = 0, one = 1;
 
-  static constexpr std::string_view meaning_of_operands =
-      "learned: O is a parameter; plus: frozen at 1; minus: frozen at 1 for the first input and at -1 for the others";
-  static constexpr OptionInfo option_gates = {.name = "gates",
-                                              .meaning = "two: one for the magnitude, one for the sign; one: for both",
-                                              .standard = two,
-                                              .choices = {"two", "one"}};
   static constexpr OptionInfo options[] = {
       {.name = "operands",
-       .meaning = meaning_of_operands,
+       .meaning = "learned: O is a parameter; plus: frozen at 1; minus: frozen at 1 for the first input and at -1 for "
+                  "the others",
        .standard = learned,
        .choices = {"learned", "plus", "minus"}},
-      option_gates,
+      {.name = "gates",
+       .meaning = "two: one for the magnitude, one for the sign; one: for both",
+       .standard = two,
+       .choices = {"two", "one"}},
   };
   static constexpr ParameterInfo parameters[] = {
       {"O",
@@ -77,8 +75,7 @@ struct Dmu {
       {"gate g", per_output, "of the magnitude", Role::Gate, discrete::bits},
       {"gate h", per_output, "of the sign", Role::Gate, discrete::bits},
   };
-  static constexpr Operation operations[] = {Operation::Add, Operation::Subtract, Operation::Multiply,
-                                             Operation::Divide};
+  static constexpr auto& operations = all_operations;
 
   static Recipe recipe() {
     Recipe r;
@@ -94,26 +91,20 @@ struct Dmu {
       "The logarithm is that of max(|x|, 1.2e-38), and its sum stops at 80; the published code has 1e-6 and 100, in "
       "double.",
   };
-  static constexpr std::string_view citation =
-      "Curry: The Domain Mixed Unit: A New Neural Arithmetic Layer, arXiv 2509.08180, 2025";
-  static constexpr std::string_view formula =
-      "R = sum_i O_io*x_i; m = exp(sum_i O_io*ln|x_i|); y_o = (g*|R| + (1 - g)*m)*(h*tanh(R/1e-4) + (1 - "
-      "h)*cos(pi*sum_i |O_io| where x_i < 0)); g is 1 where b_o + sum_i n_i*G_io > 0, else 0, and h alike with c and "
-      "H; n = (x - mean(x))/sqrt(variance(x) + 1e-5)";
-  static constexpr std::string_view unusual_inputs =
-      "NaN and infinities give NaN, and so do differences whose square is beyond the largest number (1e19 in float); 0 "
-      "counts as 1.2e-38 in the product, so that dividing by it gives a huge number, at most 5.5e34; a sum below 1e-4 "
-      "comes out too small.";
-  static constexpr std::string_view training_form = "the same with g = sigmoid(b_o + sum_i n_i*G_io), and h alike";
   static constexpr ModuleInfo info{
       .name = "DMU",
       .title = "Domain Mixed Unit",
-      .citation = citation,
-      .formula = formula,
+      .citation = "Curry: The Domain Mixed Unit: A New Neural Arithmetic Layer, arXiv 2509.08180, 2025",
+      .formula =
+          "R = sum_i O_io*x_i; m = exp(sum_i O_io*ln|x_i|); y_o = (g*|R| + (1 - g)*m)*(h*tanh(R/1e-4) + (1 - "
+          "h)*cos(pi*sum_i |O_io| where x_i < 0)); g is 1 where b_o + sum_i n_i*G_io > 0, else 0, and h alike with c "
+          "and H; n = (x - mean(x))/sqrt(variance(x) + 1e-5)",
       .learned = "which inputs are operands, with which sign, and whether their sum or their product is the output",
-      .unusual_inputs = unusual_inputs,
-      .prepared = nru::logarithm,
-      .training_form = training_form,
+      .unusual_inputs =
+          "NaN and infinities give NaN, and so do differences whose square is beyond the largest number (1e19 in "
+          "float); 0 counts as 1.2e-38 in the product, so that dividing by it gives a huge number, at most 5.5e34; a "
+          "sum below 1e-4 comes out too small.",
+      .training_form = "the same with g = sigmoid(b_o + sum_i n_i*G_io), and h alike",
   };
 
   template <class T, class Shape>
@@ -122,11 +113,6 @@ struct Dmu {
       const bool is_minus = s.options[operands] == minus && k >= s.outputs;
       O[k] = s.options[operands] == learned ? p[k] : T(is_minus ? -1.0 : 1.0);
     }
-  }
-
-  template <class T, class Shape>
-  static void prepare(const Shape& s, const T* x, T* step) {
-    for (int i = 0; i < s.inputs; ++i) step[i] = log(max(nru::smallest, abs(x[i])));
   }
 
   template <class T, class Shape>
@@ -292,42 +278,32 @@ struct DmuFrozen : Dmu {
       "Judged as every module here is, by the almost right model; the paper has one threshold of 6.19e-9 for all.",
       "Normalisation, logarithm and its bound as for DMU.",
   };
+  static constexpr OptionInfo frozen(double operands_as) {
+    OptionInfo option = Dmu::options[operands];
+    option.standard = operands_as;
+    return option;
+  }
+  static constexpr ModuleInfo named(std::string_view name, std::string_view title, std::string_view what_is_learned) {
+    ModuleInfo result = Dmu::info;
+    result.name = name, result.title = title, result.learned = what_is_learned;
+    return result;
+  }
 };
 
 struct DmuAdd : DmuFrozen {
-  static constexpr OptionInfo options[] = {
-      {.name = "operands", .meaning = meaning_of_operands, .standard = plus, .choices = {"learned", "plus", "minus"}},
-      option_gates,
-  };
+  static constexpr OptionInfo options[] = {frozen(plus), Dmu::options[gates]};
   static constexpr Operation operations[] = {Operation::Add, Operation::Multiply};
-  static constexpr ModuleInfo info{
-      .name = "DMU-add",
-      .title = "Domain Mixed Unit for sums and products",
-      .citation = citation,
-      .formula = formula,
-      .learned = "whether the sum or the product of all inputs is the output; O = 1 is frozen",
-      .unusual_inputs = unusual_inputs,
-      .prepared = nru::logarithm,
-      .training_form = training_form,
-  };
+  static constexpr ModuleInfo info =
+      named("DMU-add", "Domain Mixed Unit for sums and products",
+            "whether the sum or the product of all inputs is the output; O = 1 is frozen");
 };
 
 struct DmuSub : DmuFrozen {
-  static constexpr OptionInfo options[] = {
-      {.name = "operands", .meaning = meaning_of_operands, .standard = minus, .choices = {"learned", "plus", "minus"}},
-      option_gates,
-  };
+  static constexpr OptionInfo options[] = {frozen(minus), Dmu::options[gates]};
   static constexpr Operation operations[] = {Operation::Subtract, Operation::Divide};
-  static constexpr ModuleInfo info{
-      .name = "DMU-sub",
-      .title = "Domain Mixed Unit for differences and quotients",
-      .citation = citation,
-      .formula = formula,
-      .learned = "whether the first input less the others, or divided by them, is the output; O = 1 and -1 are frozen",
-      .unusual_inputs = unusual_inputs,
-      .prepared = nru::logarithm,
-      .training_form = training_form,
-  };
+  static constexpr ModuleInfo info =
+      named("DMU-sub", "Domain Mixed Unit for differences and quotients",
+            "whether the first input less the others, or divided by them, is the output; O = 1 and -1 are frozen");
 };
 
 }  // namespace nalm::modules

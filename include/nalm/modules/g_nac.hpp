@@ -10,7 +10,9 @@
 
 namespace nalm::modules {
 
-struct GNac : NacAdd {
+struct GNac : nac::FirstWeight<GoldenBase>, WeightedSum {
+  static constexpr auto& parameters = NacAdd::parameters;
+  static constexpr auto& operations = NacAdd::operations;
   static constexpr auto& weights_info = GNalu::weights_info;
   static constexpr std::string_view differences[] = {"Start values are NAC+'s, not derived anew for base phi."};
   static constexpr ModuleInfo info{
@@ -21,18 +23,6 @@ struct GNac : NacAdd {
       .learned = NacAdd::info.learned,
       .unusual_inputs = NacAdd::info.unusual_inputs,
   };
-
-  template <class T, class Shape>
-  static void weights(const Shape& s, const T* p, T* w) {
-    const int n = s.inputs * s.outputs;
-    nac::weights(n, p, p + n, w, GoldenBase::scale);
-  }
-
-  template <class T, class Shape>
-  static void pull_back(const Shape& s, const T* /*p*/, const T* w, const T* dw, T* dp) {
-    const int n = s.inputs * s.outputs;
-    nac::pull_back(n, w, dw, dp, dp + n, GoldenBase::scale);
-  }
 };
 
 }  // namespace nalm::modules

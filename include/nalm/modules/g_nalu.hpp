@@ -36,7 +36,6 @@ struct GNalu : NaluMathematics<GoldenBase> {
           "phi = (1 + sqrt(5))/2",
       .learned = "as NALU",
       .unusual_inputs = "as NALU",
-      .prepared = nac::logarithm,
   };
 };
 

@@ -22,7 +22,7 @@ inline constexpr double pi = 3.14159265358979323846;
 inline constexpr std::string_view citation = "DuJardin: Hill Space is All You Need, 2025";
 inline constexpr Start near_zero = Start::uniform(-0.02, 0.02);
 
-struct Weights {
+struct Weights : nac::OneWeight {
   static constexpr ParameterInfo parameters[] = {
       {"W_hat", per_input_and_output, near_zero, {}, "sign and selection", {}, End::FarOutOrZero},
       {"M_hat", per_input_and_output, near_zero, {}, "selection"},
@@ -49,18 +49,12 @@ struct Weights {
   template <class T, class Shape>
   static void weights(const Shape& s, const T* p, T* w) {
     const int n = s.inputs * s.outputs;
-    nac::weights(n, p, p + n, w);
+    OneWeight::weights(s, p, w);
     for (int k = 0; k < n; ++k) {
       const T t = w[n + k], m = w[2 * n + k];
       w[3 * n + k] = (t + negative(1.0 - plateau - abs(t)) * (sign(t) - t)) *
                      (m + negative(1.0 - plateau - m) * (1.0 - m) - negative(m - plateau) * m);
     }
-  }
-
-  template <class T, class Shape>
-  static void pull_back(const Shape& s, const T* /*p*/, const T* w, const T* dw, T* dp) {
-    const int n = s.inputs * s.outputs;
-    nac::pull_back(n, w, dw, dp, dp + n);
   }
 };
 
@@ -68,7 +62,7 @@ inline constexpr std::string_view training_form = "the same without plateaus: W 
 
 }  // namespace hill_space
 
-struct HillSpaceAdd : hill_space::Weights {
+struct HillSpaceAdd : hill_space::Weights, WeightedSum {
   static constexpr Operation operations[] = {Operation::Add, Operation::Subtract};
   static constexpr ModuleInfo info{
       .name = "HillSpace-add",
@@ -83,30 +77,17 @@ struct HillSpaceAdd : hill_space::Weights {
   };
 
   template <class T, class Shape>
-  static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* /*step*/) {
-    for (int o = 0; o < s.outputs; ++o) y[o] = weighted_sum(s, x, w + 3 * s.inputs * s.outputs, o);
+  static void forward(const Shape& s, const T* p, const T* w, const T* x, T* y, T* step) {
+    WeightedSum::forward(s, p, w + 3 * s.inputs * s.outputs, x, y, step);
   }
 
   template <class T, class Shape>
-  static void train_forward(const Shape& s, const T* /*p*/, const T* W, const T* x, const T* /*noise*/, T* y,
-                            T* /*step*/) {
-    for (int o = 0; o < s.outputs; ++o) y[o] = weighted_sum(s, x, W, o);
-  }
-
-  template <class T, class Shape>
-  static void backward(const Shape& s, const T* /*p*/, const T* W, const T* x, const T* /*y*/, const T* /*step*/,
-                       const T* dy, T* dx, T* /*dp*/, T* dW) {
-    for (int o = 0; o < s.outputs; ++o) weighted_sum_back(s, x, W, o, dy[o], dx, dW);
-  }
-
-  static Expression ideal(Readout& r, int o) {
-    Expression sum = 0.0;
-    for (int i = 0; i < r.inputs(); ++i) sum += r.snapped("W", i, o) * r.x(i);
-    return sum;
+  static void train_forward(const Shape& s, const T* p, const T* W, const T* x, const T* /*noise*/, T* y, T* step) {
+    WeightedSum::forward(s, p, W, x, y, step);
   }
 };
 
-struct HillSpaceExp : hill_space::Weights {
+struct HillSpaceExp : hill_space::Weights, nru::Logarithms {
   static constexpr Quantity steps[] = {
       {"logarithm", per_input, nru::logarithm},
       {"size", per_output, "exp(sum_i W_io*logarithm_i)"},
@@ -124,14 +105,8 @@ struct HillSpaceExp : hill_space::Weights {
       .unusual_inputs =
           "NaN gives NaN, and so does an infinite input with W = 0; 0 counts as 1.2e-38, so that dividing by it gives "
           "a huge number; nothing is added to the input.",
-      .prepared = nru::logarithm,
       .training_form = hill_space::training_form,
   };
-
-  template <class T, class Shape>
-  static void prepare(const Shape& s, const T* x, T* step) {
-    for (int i = 0; i < s.inputs; ++i) step[i] = log(max(nru::smallest, abs(x[i])));
-  }
 
   template <class T, class Shape>
   static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* step) {
@@ -179,10 +154,7 @@ struct HillSpaceExp : hill_space::Weights {
         exponent += W[i * s.outputs + o] * logarithm[i];
         turns += W[i * s.outputs + o] * negative(x[i]);
       }
-      const auto circle = sincos(turns * hill_space::pi);
-      size[o] = exp(exponent);
-      sine[o] = circle.sin;
-      y[o] = size[o] * circle.cos;
+      real_part(exponent, turns * hill_space::pi, size[o], sine[o], y[o]);
     }
   }
 };

@@ -16,6 +16,9 @@ namespace inalu {
 
 inline constexpr double smallest = 1e-7;
 inline constexpr double largest_exponent = 20;
+inline constexpr Start start_W = Start::normal(0.88, 0.2), start_M = Start::normal(0.5, 0.2);
+inline constexpr ParameterInfo parameter_g{
+    "g", per_output, Start::normal(0, 0.2), {}, "gate: sum (large) or product (negative)"};
 inline constexpr std::string_view logarithm_formula = "ln(max(|x|, 1e-7))";
 
 // Shared: one W for both paths.
@@ -32,8 +35,7 @@ struct Mathematics : nac::Paths<shared ? 1 : 2, true> {
       {"multiplicative path m", per_output, "exp(min(exponent, 20))"},
       {"sign s", per_output, "the product of the sign factors"},
   };
-  static constexpr Operation operations[] = {Operation::Add, Operation::Subtract, Operation::Multiply,
-                                             Operation::Divide};
+  static constexpr auto& operations = all_operations;
   static Recipe recipe() {
     Recipe r;
     r.layers[0].regularisers = {Regulariser::saturate(0.05, 10000)};
@@ -117,17 +119,11 @@ struct Mathematics : nac::Paths<shared ? 1 : 2, true> {
 
 struct INalu : inalu::Mathematics<false> {
   static constexpr ParameterInfo parameters[] = {
-      {"W_hat_A", per_input_and_output, Start::normal(0.88, 0.2), {}, "sum: sign and selection", {}, End::FarOutOrZero},
-      {"M_hat_A", per_input_and_output, Start::normal(0.5, 0.2), {}, "sum: selection"},
-      {"W_hat_M",
-       per_input_and_output,
-       Start::normal(0.88, 0.2),
-       {},
-       "product: sign and selection",
-       {},
-       End::FarOutOrZero},
-      {"M_hat_M", per_input_and_output, Start::normal(0.5, 0.2), {}, "product: selection"},
-      {"g", per_output, Start::normal(0, 0.2), {}, "gate: sum (large) or product (negative)"},
+      {"W_hat_A", per_input_and_output, inalu::start_W, {}, "sum: sign and selection", {}, End::FarOutOrZero},
+      {"M_hat_A", per_input_and_output, inalu::start_M, {}, "sum: selection"},
+      {"W_hat_M", per_input_and_output, inalu::start_W, {}, "product: sign and selection", {}, End::FarOutOrZero},
+      {"M_hat_M", per_input_and_output, inalu::start_M, {}, "product: selection"},
+      inalu::parameter_g,
   };
   static constexpr Quantity weights_info[] = {nac::WA,     nac::tanh_A,    nac::sigmoid_A, nac::WM,
                                               nac::tanh_M, nac::sigmoid_M, nac::gate_alone};
@@ -153,7 +149,6 @@ struct INalu : inalu::Mathematics<false> {
       .unusual_inputs =
           "NaN gives NaN; magnitudes below 1e-7 count as 1e-7 in the product, whose sign factor for an exact "
           "0 is 1 - |WM|; products above e^20 = 4.85e8 are cut there; infinities give infinity or NaN.",
-      .prepared = inalu::logarithm_formula,
   };
 };
 

@@ -15,9 +15,9 @@ namespace nalm::modules {
 
 struct INaluShared : inalu::Mathematics<true> {
   static constexpr ParameterInfo parameters[] = {
-      {"W_hat", per_input_and_output, Start::normal(0.88, 0.2), {}, "sign and selection", {}, End::FarOutOrZero},
-      {"M_hat", per_input_and_output, Start::normal(0.5, 0.2), {}, "selection"},
-      {"g", per_output, Start::normal(0, 0.2), {}, "gate: sum (large) or product (negative)"},
+      {"W_hat", per_input_and_output, inalu::start_W, {}, "sign and selection", {}, End::FarOutOrZero},
+      {"M_hat", per_input_and_output, inalu::start_M, {}, "selection"},
+      inalu::parameter_g,
   };
   static constexpr Quantity weights_info[] = {nac::W, nac::tanh_W, nac::sigmoid_W, nac::gate_alone};
   static constexpr std::string_view differences[] = {
@@ -35,7 +35,6 @@ struct INaluShared : inalu::Mathematics<true> {
       .unusual_inputs =
           "as iNALU: NaN gives NaN; magnitudes below 1e-7 count as 1e-7 in the product, whose sign factor for an exact "
           "0 is 1 - |W|; products above e^20 = 4.85e8 are cut there; infinities give infinity or NaN.",
-      .prepared = inalu::logarithm_formula,
   };
 };
 

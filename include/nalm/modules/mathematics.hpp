@@ -79,6 +79,29 @@ void weighted_sum_back(const Shape& s, const T* x, const T* W, int o, const T& d
   }
 }
 
+// sum_i x_i W_io with discrete weights, as a formula.
+inline Expression snapped_sum(Readout& r, int o, std::string_view W = "W") {
+  Expression sum = 0.0;
+  for (int i = 0; i < r.inputs(); ++i) sum += r.snapped(W, i, o) * r.x(i);
+  return sum;
+}
+
+// y_o = sum_i x_i W_io, of modules whose effective weights begin with W.
+struct WeightedSum {
+  template <class T, class Shape>
+  static void forward(const Shape& s, const T* /*p*/, const T* W, const T* x, T* y, T* /*step*/) {
+    for (int o = 0; o < s.outputs; ++o) y[o] = weighted_sum(s, x, W, o);
+  }
+
+  template <class T, class Shape>
+  static void backward(const Shape& s, const T* /*p*/, const T* W, const T* x, const T* /*y*/, const T* /*step*/,
+                       const T* dy, T* dx, T* /*dp*/, T* dW) {
+    for (int o = 0; o < s.outputs; ++o) weighted_sum_back(s, x, W, o, dy[o], dx, dW);
+  }
+
+  static Expression ideal(Readout& r, int o) { return snapped_sum(r, o); }
+};
+
 // Matrices that are used as they are.
 template <int matrices>
 struct RawMatrices {
@@ -122,5 +145,14 @@ struct SinCosExpression {
   Expression sin, cos;
 };
 inline SinCosExpression sincos(const Expression& x) { return {sin(x), cos(x)}; }
+
+// y = exp(exponent) cos(angle), and what its gradient needs.
+template <class T>
+void real_part(const T& exponent, const T& angle, T& size, T& sine, T& y) {
+  const auto circle = sincos(angle);
+  size = exp(exponent);
+  sine = circle.sin;
+  y = size * circle.cos;
+}
 
 }  // namespace nalm::modules

@@ -124,12 +124,7 @@ struct McFc : mc_fc::Shares {
     }
   }
 
-  static Expression ideal(Readout& r, int o) {
-    const double gate = r.snapped("gate", o);
-    Expression sum = 0.0;
-    for (int i = 0; i < r.inputs(); ++i) sum += r.snapped("J", i, o) * r.x(i);
-    return gate * sum;
-  }
+  static Expression ideal(Readout& r, int o) { return r.snapped("gate", o) * snapped_sum(r, o, "J"); }
 };
 
 namespace mc_fc {

@@ -9,7 +9,7 @@
 
 namespace nalm::modules {
 
-struct NacAdd : nac::OneWeight {
+struct NacAdd : nac::OneWeight, WeightedSum {
   static constexpr Operation operations[] = {Operation::Add, Operation::Subtract};
 
   static constexpr std::string_view differences[] = {
@@ -30,23 +30,6 @@ struct NacAdd : nac::OneWeight {
           "NaN and infinities go through the sum: infinity times an exact 0 is NaN; zeros, denormals and "
           "1e30 are ordinary numbers.",
   };
-
-  template <class T, class Shape>
-  static void forward(const Shape& s, const T* /*p*/, const T* W, const T* x, T* y, T* /*step*/) {
-    for (int o = 0; o < s.outputs; ++o) y[o] = weighted_sum(s, x, W, o);
-  }
-
-  template <class T, class Shape>
-  static void backward(const Shape& s, const T* /*p*/, const T* W, const T* x, const T* /*y*/, const T* /*step*/,
-                       const T* dy, T* dx, T* /*dp*/, T* dW) {
-    for (int o = 0; o < s.outputs; ++o) weighted_sum_back(s, x, W, o, dy[o], dx, dW);
-  }
-
-  static Expression ideal(Readout& r, int o) {
-    Expression sum = 0.0;
-    for (int i = 0; i < r.inputs(); ++i) sum += r.snapped("W", i, o) * r.x(i);
-    return sum;
-  }
 };
 
 }  // namespace nalm::modules

@@ -9,34 +9,9 @@
 
 namespace nalm::modules {
 
-struct NacMul : nac::OneWeight {
+// Of modules whose effective weights begin with W.
+struct ProductOfMagnitudes : nac::Logarithms {
   static constexpr Quantity steps[] = {{"logarithm", per_input, nac::logarithm}};
-  static constexpr Operation operations[] = {Operation::Multiply, Operation::Divide};
-
-  static constexpr std::string_view differences[] = {
-      "As in the reference implementation this is NAC+ between a logarithm and an exponential: the same weights, start "
-      "values and gradients.",
-      "The small number is 1e-7, added to |x|; the output is always positive, so the sign of a product is never "
-      "learned.",
-      "Start values and float32 saturation as for NAC+.",
-  };
-  static constexpr ModuleInfo info{
-      .name = "NAC*",
-      .other_name = "NAC•",
-      .title = "Neural Accumulator, multiplicative",
-      .citation = "Trask, Hill, Reed, Rae, Dyer, Blunsom: Neural Arithmetic Logic Units, NeurIPS 2018",
-      .formula = "W = tanh(W_hat)*sigmoid(M_hat); y_o = exp(sum_i W_io*ln(|x_i| + 1e-7))",
-      .learned = "which magnitudes are multiplied (1), divided by (-1) or ignored (0); signs are lost",
-      .unusual_inputs =
-          "0 and denormals count as 1e-7; NaN gives NaN; an infinite input gives infinity or 0 by the sign "
-          "of its weight, NaN where the weight is 0; results beyond the largest float are infinite.",
-      .prepared = nac::logarithm,
-  };
-
-  template <class T, class Shape>
-  static void prepare(const Shape& s, const T* x, T* step) {
-    nac::logarithms(s.inputs, x, step);
-  }
 
   template <class T, class Shape>
   static void forward(const Shape& s, const T* /*p*/, const T* W, const T* /*x*/, T* y, T* step) {
@@ -63,6 +38,29 @@ struct NacMul : nac::OneWeight {
     }
     return product_of_powers(powers);
   }
+};
+
+struct NacMul : nac::OneWeight, ProductOfMagnitudes {
+  static constexpr Operation operations[] = {Operation::Multiply, Operation::Divide};
+
+  static constexpr std::string_view differences[] = {
+      "As in the reference implementation this is NAC+ between a logarithm and an exponential: the same weights, start "
+      "values and gradients.",
+      "The small number is 1e-7, added to |x|; the output is always positive, so the sign of a product is never "
+      "learned.",
+      "Start values and float32 saturation as for NAC+.",
+  };
+  static constexpr ModuleInfo info{
+      .name = "NAC*",
+      .other_name = "NAC•",
+      .title = "Neural Accumulator, multiplicative",
+      .citation = "Trask, Hill, Reed, Rae, Dyer, Blunsom: Neural Arithmetic Logic Units, NeurIPS 2018",
+      .formula = "W = tanh(W_hat)*sigmoid(M_hat); y_o = exp(sum_i W_io*ln(|x_i| + 1e-7))",
+      .learned = "which magnitudes are multiplied (1), divided by (-1) or ignored (0); signs are lost",
+      .unusual_inputs =
+          "0 and denormals count as 1e-7; NaN gives NaN; an infinite input gives infinity or 0 by the sign "
+          "of its weight, NaN where the weight is 0; results beyond the largest float are infinite.",
+  };
 };
 
 }  // namespace nalm::modules

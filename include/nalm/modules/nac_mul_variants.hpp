@@ -13,8 +13,7 @@
 
 namespace nalm::modules {
 
-// Forward, backward and readout are NacMul's own: they ask only for W.
-struct NacMulNonnegative : NacMul {
+struct NacMulNonnegative : ProductOfMagnitudes {
   static constexpr Operation operations[] = {Operation::Multiply};
 
   static constexpr std::string_view citation =
@@ -39,7 +38,6 @@ struct NacMulSigmoid : NacMulNonnegative {
       .formula = "W = sigmoid(W_hat); y_o = exp(sum_i W_io*ln(|x_i| + 1e-7))",
       .learned = learned,
       .unusual_inputs = unusual_inputs,
-      .prepared = nac::logarithm,
   };
 
   template <class T, class Shape>
@@ -53,7 +51,7 @@ struct NacMulSigmoid : NacMulNonnegative {
   }
 };
 
-struct NacMulNmu : NacMulNonnegative {
+struct NacMulNmu : NacMulNonnegative, RawMatrices<1> {
   static constexpr auto& parameters = Nmu::parameters;
   static constexpr auto& weights_info = Nmu::weights_info;
   static Recipe recipe() { return Nmu::recipe(); }
@@ -69,18 +67,7 @@ struct NacMulNmu : NacMulNonnegative {
       .formula = "y_o = exp(sum_i W_io*ln(|x_i| + 1e-7)), W in [0, 1]",
       .learned = learned,
       .unusual_inputs = unusual_inputs,
-      .prepared = nac::logarithm,
   };
-
-  template <class T, class Shape>
-  static void weights(const Shape& s, const T* p, T* W) {
-    Nmu::weights(s, p, W);
-  }
-
-  template <class T, class Shape>
-  static void pull_back(const Shape& s, const T* p, const T* W, const T* dW, T* dp) {
-    Nmu::pull_back(s, p, W, dW, dp);
-  }
 };
 
 }  // namespace nalm::modules

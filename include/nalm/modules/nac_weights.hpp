@@ -37,10 +37,12 @@ template <class T>
 T magnitude(const T& x) {
   return abs(x) + epsilon;
 }
-template <class T>
-void logarithms(int n, const T* x, T* out) {
-  for (int i = 0; i < n; ++i) out[i] = log(magnitude(x[i]));
-}
+struct Logarithms {
+  template <class T, class Shape>
+  static void prepare(const Shape& s, const T* x, T* step) {
+    for (int i = 0; i < s.inputs; ++i) step[i] = log(magnitude(x[i]));
+  }
+};
 
 inline constexpr ParameterInfo W_hat{"W_hat", per_input_and_output, {Start::Kind::Nac}, {}, "sign and selection",
                                      {},      End::FarOutOrZero};
@@ -59,22 +61,31 @@ inline constexpr Quantity tanh_M{"tanh M", per_input_and_output, "tanh(W_hat_M)"
 inline constexpr Quantity sigmoid_M{"sigmoid M", per_input_and_output, "sigmoid(M_hat_M)"};
 inline constexpr Quantity gate_alone{"gate", per_output, "sigmoid(g)", Role::Gate, discrete::bits};
 
-// NAC+ and NAC•: one W and nothing else.
-struct OneWeight {
-  static constexpr ParameterInfo parameters[] = {W_hat, M_hat};
-  static constexpr Quantity weights_info[] = {W, tanh_W, sigmoid_W};
-
+// One W, from the first two parameters. Base::scale: times the arguments of tanh and sigmoid.
+template <class Base>
+struct FirstWeight {
   template <class T, class Shape>
   static void weights(const Shape& s, const T* p, T* w) {
     const int n = s.inputs * s.outputs;
-    nac::weights(n, p, p + n, w);
+    nac::weights(n, p, p + n, w, Base::scale);
   }
 
   template <class T, class Shape>
   static void pull_back(const Shape& s, const T* /*p*/, const T* w, const T* dw, T* dp) {
     const int n = s.inputs * s.outputs;
-    nac::pull_back(n, w, dw, dp, dp + n);
+    nac::pull_back(n, w, dw, dp, dp + n, Base::scale);
   }
+};
+
+struct PlainBase {
+  static constexpr double scale = 1.0;
+  static constexpr std::string_view gate_formula = "sigmoid(sum_i x_i*G_io)";
+};
+
+// NAC+ and NAC•: one W and nothing else.
+struct OneWeight : FirstWeight<PlainBase> {
+  static constexpr ParameterInfo parameters[] = {W_hat, M_hat};
+  static constexpr Quantity weights_info[] = {W, tanh_W, sigmoid_W};
 };
 
 // iNALU and the variants of the NALU: one W for both paths, or one each, and perhaps a gate that does not look at the

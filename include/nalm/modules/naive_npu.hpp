@@ -14,14 +14,8 @@
 namespace nalm::modules {
 
 struct NaiveNpu : RawMatrices<2> {
-  static constexpr ParameterInfo parameters[] = {
-      {"W_re", per_input_and_output, {Start::Kind::XavierUniform}, {}, "the power of each input", {}, End::Whole},
-      {"W_im", per_input_and_output, Start::constant(0), {}, "its imaginary part", {}, End::Zero},
-  };
-  static constexpr Quantity weights_info[] = {
-      {"W_re", per_input_and_output, "W_re as it is", Role::Weight, discrete::whole},
-      {"W_im", per_input_and_output, "W_im as it is", Role::Imaginary, discrete::whole},
-  };
+  static constexpr ParameterInfo parameters[] = {npu::parameter_W_re, npu::parameter_W_im};
+  static constexpr Quantity weights_info[] = {npu::weight_re, npu::weight_im};
   static constexpr std::string_view logarithm_formula = "ln(|x| + 1.1920929e-7)";
   static constexpr Quantity steps[] = {
       {"logarithm", per_input, logarithm_formula},
@@ -47,7 +41,6 @@ struct NaiveNpu : RawMatrices<2> {
       .unusual_inputs =
           "0 and denormals count as eps; NaN and infinite inputs give NaN (infinity times the imaginary power, 0 or "
           "not); phases are reduced safely.",
-      .prepared = logarithm_formula,
   };
 
   template <class T, class Shape>
@@ -67,10 +60,7 @@ struct NaiveNpu : RawMatrices<2> {
         exponent += re[k] * logarithm[i] - im[k] * phase;
         angle += re[k] * phase + im[k] * logarithm[i];
       }
-      const auto circle = sincos(angle);
-      size[o] = exp(exponent);
-      sine[o] = circle.sin;
-      y[o] = size[o] * circle.cos;
+      real_part(exponent, angle, size[o], sine[o], y[o]);
     }
   }
 

@@ -13,7 +13,7 @@ namespace nalm::modules {
 
 // G-NALU is the same with every tanh and sigmoid in base phi, that is, with its argument times ln(phi).
 template <class Base>
-struct NaluMathematics {
+struct NaluMathematics : nac::FirstWeight<Base>, nac::Logarithms {
   static constexpr ParameterInfo parameters[] = {
       nac::W_hat,
       nac::M_hat,
@@ -25,19 +25,7 @@ struct NaluMathematics {
       {"multiplicative path m", per_output, "exp(sum_i W_io*logarithm_i)"},
       {"gate g", per_output, Base::gate_formula, Role::Gate, discrete::bits},
   };
-  static constexpr Operation operations[] = {Operation::Add, Operation::Subtract, Operation::Multiply,
-                                             Operation::Divide};
-
-  template <class T, class Shape>
-  static void weights(const Shape& s, const T* p, T* w) {
-    const int n = s.inputs * s.outputs;
-    nac::weights(n, p, p + n, w, Base::scale);
-  }
-
-  template <class T, class Shape>
-  static void prepare(const Shape& s, const T* x, T* step) {
-    nac::logarithms(s.inputs, x, step);
-  }
+  static constexpr auto& operations = all_operations;
 
   template <class T, class Shape>
   static void forward(const Shape& s, const T* p, const T* W, const T* x, T* y, T* step) {
@@ -77,23 +65,12 @@ struct NaluMathematics {
     }
   }
 
-  template <class T, class Shape>
-  static void pull_back(const Shape& s, const T* /*p*/, const T* w, const T* dw, T* dp) {
-    const int n = s.inputs * s.outputs;
-    nac::pull_back(n, w, dw, dp, dp + n, Base::scale);
-  }
-
   static Expression ideal(Readout& r, int o) {
     return nac::ideal(r, o, "W", "W", [&](int i) { return Base::scale * r.parameter("G", i, o); });
   }
 };
 
-struct NaluBase {
-  static constexpr double scale = 1.0;
-  static constexpr std::string_view gate_formula = "sigmoid(sum_i x_i*G_io)";
-};
-
-struct Nalu : NaluMathematics<NaluBase> {
+struct Nalu : NaluMathematics<nac::PlainBase> {
   static constexpr Quantity weights_info[] = {nac::W, nac::tanh_W, nac::sigmoid_W};
   static constexpr std::string_view differences[] = {
       "One pair W_hat, M_hat serves both paths, and its gradient is the sum of both.",
@@ -114,7 +91,6 @@ struct Nalu : NaluMathematics<NaluBase> {
           "NaN gives NaN; an infinite input mostly gives NaN (infinity times 0 in one of the paths); 0 and "
           "denormals count as 1e-7 in the product; where the product overflows the output is infinite or, "
           "with the gate fully closed, NaN.",
-      .prepared = nac::logarithm,
   };
 };
 

@@ -31,7 +31,7 @@ inline constexpr ParameterInfo M_hat_M{"M_hat_M", per_input_and_output, {Start::
 inline constexpr std::string_view citation = "Passo et al., 2025; the formulas are all that is taken from it";
 
 template <bool two_weights, bool gate_is_alone>
-struct Mathematics : nac::Paths<two_weights ? 2 : 1, gate_is_alone> {
+struct Mathematics : nac::Paths<two_weights ? 2 : 1, gate_is_alone>, nac::Logarithms {
   static constexpr int sets = two_weights ? 2 : 1;
 
   static constexpr Quantity steps[] = {
@@ -41,8 +41,7 @@ struct Mathematics : nac::Paths<two_weights ? 2 : 1, gate_is_alone> {
        two_weights ? "exp(sum_i WM_io*logarithm_i)" : "exp(sum_i W_io*logarithm_i)"},
       {"gate", per_output, gate_is_alone ? "sigmoid(g)" : "sigmoid(sum_i x_i*G_io)", Role::Gate, discrete::bits},
   };
-  static constexpr Operation operations[] = {Operation::Add, Operation::Subtract, Operation::Multiply,
-                                             Operation::Divide};
+  static constexpr auto& operations = all_operations;
 
   static constexpr std::string_view differences[] = {
       "Start values and small number as for the NALU; a gate of its own starts at 0, half open.",
@@ -50,11 +49,6 @@ struct Mathematics : nac::Paths<two_weights ? 2 : 1, gate_is_alone> {
   };
   static constexpr std::string_view unusual_inputs =
       "NaN gives NaN; an infinite input gives infinity or NaN; 0 and denormals count as 1e-7 in the product.";
-
-  template <class T, class Shape>
-  static void prepare(const Shape& s, const T* x, T* step) {
-    nac::logarithms(s.inputs, x, step);
-  }
 
   template <class T, class Shape>
   static void forward(const Shape& s, const T* p, const T* w, const T* x, T* y, T* step) {
@@ -140,7 +134,6 @@ struct Nalu2M : nalu_variants::Mathematics<true, false> {
           "y_o = g*a + (1 - g)*m; each W = tanh(W_hat)*sigmoid(M_hat)",
       .learned = "as NALU, with separate weights for sum and product",
       .unusual_inputs = unusual_inputs,
-      .prepared = nac::logarithm,
   };
 };
 
@@ -156,7 +149,6 @@ struct NaluIg : nalu_variants::Mathematics<false, true> {
           "y_o = sigmoid(g_o)*a + (1 - sigmoid(g_o))*m",
       .learned = "as NALU, with a gate that is the same for all inputs",
       .unusual_inputs = unusual_inputs,
-      .prepared = nac::logarithm,
   };
 };
 
@@ -174,7 +166,6 @@ struct Nalu2MIg : nalu_variants::Mathematics<true, true> {
           "each W = tanh(W_hat)*sigmoid(M_hat)",
       .learned = "as NALU, with separate weights for sum and product and a gate that is the same for all inputs",
       .unusual_inputs = unusual_inputs,
-      .prepared = nac::logarithm,
   };
 };
 

@@ -13,7 +13,7 @@
 namespace nalm::modules {
 
 // Weights and their pull-back, the logarithms, operations and recipe are the NALU's.
-struct NaluVector : NaluMathematics<NaluBase> {
+struct NaluVector : NaluMathematics<nac::PlainBase> {
   static constexpr ParameterInfo parameters[] = {
       nac::W_hat,
       nac::M_hat,
@@ -40,7 +40,6 @@ struct NaluVector : NaluMathematics<NaluBase> {
           "g = sigmoid(sum_i x_i*G_i); y_o = g*a + (1 - g)*m",
       .learned = "as NALU, but all outputs of a layer are sums, or all are products",
       .unusual_inputs = Nalu::info.unusual_inputs,
-      .prepared = nac::logarithm,
   };
 
   template <class T, class Shape>

@@ -21,7 +21,7 @@
 
 namespace nalm::modules {
 
-struct NaluVote {
+struct NaluVote : RawMatrices<2>, nru::Logarithms {
   static constexpr double largest_exponent = 88;  // e^88 = 1.7e38 is a float32
 
   static constexpr ParameterInfo parameters[] = {
@@ -52,8 +52,7 @@ struct NaluVote {
       {"sum a", per_output, "sum_i x_i*W_sum_io"},
       {"product m", per_output, "exp(min(exponent, 88)), negative for an odd number of negative x_i with odd_io = 1"},
   };
-  static constexpr Operation operations[] = {Operation::Add, Operation::Subtract, Operation::Multiply,
-                                             Operation::Divide};
+  static constexpr auto& operations = all_operations;
 
   static Recipe recipe() {
     Recipe r;
@@ -80,13 +79,10 @@ struct NaluVote {
           "choice_o > 1/2, else m; W_sum, W_product in [-1, 1]",
       .learned =
           "which inputs are added (1), subtracted (-1) or ignored (0); which are multiplied, divided by or ignored; "
-          "and "
-          "which of the two is the output",
+          "and which of the two is the output",
       .unusual_inputs =
           "NaN gives NaN, and an infinite input mostly does; 0 counts as 1.2e-38 in the product, so that dividing by "
-          "it "
-          "gives a huge number; products above e^88 = 1.7e38 are cut there.",
-      .prepared = nru::logarithm,
+          "it gives a huge number; products above e^88 = 1.7e38 are cut there.",
       .own_loss =
           "(a - t)^2 for W_sum, (ln|m| - ln|t|)^2 for W_product; every sample moves the choice towards the part that "
           "is nearer to t",
@@ -106,11 +102,6 @@ struct NaluVote {
         used[k] = gate[o] * sum[k] + (1.0 - gate[o]) * product[k];
       }
     }
-  }
-
-  template <class T, class Shape>
-  static void prepare(const Shape& s, const T* x, T* step) {
-    for (int i = 0; i < s.inputs; ++i) step[i] = log(max(nru::smallest, abs(x[i])));
   }
 
   template <class T, class Shape>
@@ -161,19 +152,12 @@ struct NaluVote {
     }
   }
 
-  template <class T, class Shape>
-  static void pull_back(const Shape& s, const T* /*p*/, const T* /*w*/, const T* dw, T* dp) {
-    for (int k = 0; k < 2 * s.inputs * s.outputs; ++k) dp[k] += dw[k];
-  }
-
   // The part that was not chosen needs no discrete weights.
   static Expression ideal(Readout& r, int o) {
     if (r.weight("gate", o) == 0)
       return nru::ideal(
           r, o, [](double w) { return std::fabs(w) > 0.5; }, "W_product");
-    Expression sum = 0.0;
-    for (int i = 0; i < r.inputs(); ++i) sum += r.snapped("W_sum", i, o) * r.x(i);
-    return sum;
+    return snapped_sum(r, o, "W_sum");
   }
 
  private:

@@ -95,11 +95,7 @@ struct Nau {
     for (int k = 0; k < s.inputs * s.outputs; ++k) dW[k] += where(abs(W[k]) <= 1.0, dw[k], 0.0);
   }
 
-  static Expression ideal(Readout& r, int o) {
-    Expression sum = 0.0;
-    for (int i = 0; i < r.inputs(); ++i) sum += r.snapped("W", i, o) * r.x(i);
-    return sum;
-  }
+  static Expression ideal(Readout& r, int o) { return snapped_sum(r, o); }
 };
 
 }  // namespace nalm::modules

@@ -12,16 +12,8 @@
 namespace nalm::modules {
 
 struct Npu : npu::Mathematics<true> {
-  static constexpr ParameterInfo parameters[] = {
-      {"W_re", per_input_and_output, {Start::Kind::XavierUniform}, {}, "the power of each input", {}, End::Whole},
-      {"W_im", per_input_and_output, Start::constant(0), {}, "its imaginary part", {}, End::Zero},
-      {"g", per_input, npu::gate_start, {}, "gate: 1 uses the input, 0 replaces it by 1", {}, End::Bit},
-  };
-  static constexpr Quantity weights_info[] = {
-      {"W_re", per_input_and_output, "W_re as it is", Role::Weight, discrete::whole},
-      {"W_im", per_input_and_output, "W_im as it is", Role::Imaginary, discrete::whole},
-      {"gate", per_input, "g clamped to [0, 1]", Role::Gate, discrete::bits},
-  };
+  static constexpr ParameterInfo parameters[] = {npu::parameter_W_re, npu::parameter_W_im, npu::parameter_g};
+  static constexpr Quantity weights_info[] = {npu::weight_re, npu::weight_im, npu::weight_gate};
   static constexpr std::string_view differences[] = {
       "Everything that RealNPU's page says about gate, eps and L1; L1 covers W_im too.",
       "W_im starts at exactly 0. For positive inputs its gradient is exactly 0, so NPU and RealNPU then train alike.",

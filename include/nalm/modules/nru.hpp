@@ -18,6 +18,13 @@ namespace nru {
 inline constexpr double smallest = 1.17549435e-38;  // the smallest normal float32, in double too
 inline constexpr std::string_view logarithm = "ln(max(|x|, 1.2e-38))";
 
+struct Logarithms {
+  template <class T, class Shape>
+  static void prepare(const Shape& s, const T* x, T* step) {
+    for (int i = 0; i < s.inputs; ++i) step[i] = log(max(smallest, abs(x[i])));
+  }
+};
+
 // The product of powers of NRU-log, NRU-power and NALU-vote. Whole powers carry their sign; of the others it is asked
 // for.
 template <class CountsSign>
@@ -33,10 +40,43 @@ Expression ideal(Readout& r, int o, CountsSign counts_sign, std::string_view wei
   return product_of_powers(powers) * signs;
 }
 
+// |x|^W and signs, multiplied, of NRU-log and NRU-power, whose effective weights begin with W and whose steps
+// are logarithms. What is theirs: the sign
+// factor of an input, from its weights behind W, and the gradient of an input from that of its logarithm.
+template <class Own>
+struct ProductOfPowers : RawMatrices<1> {
+  template <class T, class Shape>
+  static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* step) {
+    const int n = s.inputs * s.outputs;
+    for (int o = 0; o < s.outputs; ++o) {
+      T exponent = w[o] * step[0], signs = Own::sign_factor(w + n + o, n, x[0]);
+      for (int i = 1; i < s.inputs; ++i) {
+        const int k = i * s.outputs + o;
+        exponent += w[k] * step[i];
+        signs *= Own::sign_factor(w + n + k, n, x[i]);
+      }
+      y[o] = exp(exponent) * signs;
+    }
+  }
+
+  template <class T, class Shape>
+  static void backward(const Shape& s, const T* /*p*/, const T* w, const T* x, const T* y, const T* step, const T* dy,
+                       T* dx, T* /*dp*/, T* dw) {
+    for (int o = 0; o < s.outputs; ++o) {
+      const T d_exponent = dy[o] * y[o];
+      for (int i = 0; i < s.inputs; ++i) {
+        const int k = i * s.outputs + o;
+        dw[k] += d_exponent * step[i];
+        if (dx) dx[i] += Own::through_logarithm(d_exponent * w[k], x[i]);
+      }
+    }
+  }
+};
+
 }  // namespace nru
 
 template <bool separate_sign>
-struct NruMathematics {
+struct NruMathematics : nru::Logarithms {
   static constexpr double steepness = 1000;
 
   static constexpr ParameterInfo parameters[] = {
@@ -75,11 +115,6 @@ struct NruMathematics {
       w[n + k] = abs(p[k]);
       w[2 * n + k] = tanh(p[k], steepness);
     }
-  }
-
-  template <class T, class Shape>
-  static void prepare(const Shape& s, const T* x, T* step) {
-    for (int i = 0; i < s.inputs; ++i) step[i] = log(max(nru::smallest, abs(x[i])));
   }
 
   template <class T, class Shape>
@@ -182,7 +217,6 @@ struct Nru : NruMathematics<false> {
       .formula = "y_o = prod_i (sign(x_i)*|x_i|^W_io*|W_io| + 1 - |W_io|), W in [-1, 1]",
       .learned = "which inputs are multiplied (1), divided by (-1) or ignored (0)",
       .unusual_inputs = unusual_inputs,
-      .prepared = nru::logarithm,
       .training_form = "y_o = prod_i (sign(x_i)*|x_i|^W_io*t_io + 1 - t_io), t = tanh(1000*W)^2",
   };
 };
@@ -199,7 +233,6 @@ struct NruSeparate : NruMathematics<true> {
       .formula = "y_o = prod_i (|x_i|^W_io*|W_io| + 1 - |W_io|)*prod_i sign(x_i)^round(W_io), W in [-1, 1]",
       .learned = "which inputs are multiplied (1), divided by (-1) or ignored (0); signs follow from that",
       .unusual_inputs = unusual_inputs,
-      .prepared = nru::logarithm,
       .training_form = "y_o = prod_i (|x_i|^W_io*t_io + 1 - t_io)*prod_i sign(x_i)^round(W_io), t = tanh(1000*W)^2",
   };
 };

@@ -14,7 +14,7 @@
 
 namespace nalm::modules {
 
-struct NruLog : RawMatrices<1> {
+struct NruLog : nru::ProductOfPowers<NruLog>, nru::Logarithms {
   static constexpr ParameterInfo parameters[] = {
       {"W", per_input_and_output, {Start::Kind::Nau}, Clamp{-1, 1}, "1 multiplies, -1 divides, 0 ignores the input"}};
   static constexpr Quantity weights_info[] = {
@@ -47,7 +47,6 @@ struct NruLog : RawMatrices<1> {
       .unusual_inputs =
           "NaN gives NaN, and so does an infinite input with W = 0; 0 counts as 1.2e-38, so that dividing by it gives "
           "a huge number; nothing is added to the input.",
-      .prepared = nru::logarithm,
   };
 
   template <class T, class Shape>
@@ -59,36 +58,14 @@ struct NruLog : RawMatrices<1> {
     }
   }
 
-  template <class T, class Shape>
-  static void prepare(const Shape& s, const T* x, T* step) {
-    for (int i = 0; i < s.inputs; ++i) step[i] = log(max(nru::smallest, abs(x[i])));
+  // `odd` points at the weight of that name.
+  template <class T>
+  static T sign_factor(const T* odd, int /*n*/, const T& x) {
+    return 1.0 - 2.0 * (*odd * negative(x));
   }
-
-  template <class T, class Shape>
-  static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* logarithm) {
-    const T* odd = w + s.inputs * s.outputs;
-    for (int o = 0; o < s.outputs; ++o) {
-      T exponent = w[o] * logarithm[0], signs = 1.0 - 2.0 * (odd[o] * negative(x[0]));
-      for (int i = 1; i < s.inputs; ++i) {
-        const int k = i * s.outputs + o;
-        exponent += w[k] * logarithm[i];
-        signs *= 1.0 - 2.0 * (odd[k] * negative(x[i]));
-      }
-      y[o] = exp(exponent) * signs;
-    }
-  }
-
-  template <class T, class Shape>
-  static void backward(const Shape& s, const T* /*p*/, const T* w, const T* x, const T* y, const T* logarithm,
-                       const T* dy, T* dx, T* /*dp*/, T* dw) {
-    for (int o = 0; o < s.outputs; ++o) {
-      const T d_exponent = dy[o] * y[o];
-      for (int i = 0; i < s.inputs; ++i) {
-        const int k = i * s.outputs + o;
-        dw[k] += d_exponent * logarithm[i];
-        if (dx) dx[i] += d_exponent * w[k] / x[i];
-      }
-    }
+  template <class T>
+  static T through_logarithm(const T& d_logarithm, const T& x) {
+    return d_logarithm / x;
   }
 
   static Expression ideal(Readout& r, int o) {

@@ -14,7 +14,7 @@
 
 namespace nalm::modules {
 
-struct NruPower : RawMatrices<1> {
+struct NruPower : nru::ProductOfPowers<NruPower> {
   static constexpr double pi = 3.14159265358979323846;
   static constexpr std::string_view logarithm_formula = "ln|x|, and 0 for x = 0";
 
@@ -48,7 +48,6 @@ struct NruPower : RawMatrices<1> {
       .unusual_inputs =
           "NaN gives NaN, and so does an infinite input with W = 0; 0 gives 0 wherever its W is not 0, negative W "
           "included.",
-      .prepared = logarithm_formula,
   };
 
   template <class T, class Shape>
@@ -71,31 +70,15 @@ struct NruPower : RawMatrices<1> {
     for (int i = 0; i < s.inputs; ++i) step[i] = abs(sign(x[i])) * log(max(smallest<T>(), abs(x[i])));
   }
 
-  template <class T, class Shape>
-  static void forward(const Shape& s, const T* /*p*/, const T* w, const T* x, T* y, T* logarithm) {
-    const int n = s.inputs * s.outputs;
-    for (int o = 0; o < s.outputs; ++o) {
-      T exponent = w[o] * logarithm[0], signs = sign_factor(w + n + o, n, x[0]);
-      for (int i = 1; i < s.inputs; ++i) {
-        const int k = i * s.outputs + o;
-        exponent += w[k] * logarithm[i];
-        signs *= sign_factor(w + n + k, n, x[i]);
-      }
-      y[o] = exp(exponent) * signs;
-    }
+  // 1 or -1; 0 for an input that is 0, unless it does not take part. `odd` points at the weight of that name, and
+  // `used` stands n behind it.
+  template <class T>
+  static T sign_factor(const T* odd, int n, const T& x) {
+    return (1.0 - odd[n] * (1.0 - abs(sign(x)))) * (1.0 - 2.0 * (odd[0] * negative(x)));
   }
-
-  template <class T, class Shape>
-  static void backward(const Shape& s, const T* /*p*/, const T* w, const T* x, const T* y, const T* logarithm,
-                       const T* dy, T* dx, T* /*dp*/, T* dw) {
-    for (int o = 0; o < s.outputs; ++o) {
-      const T d_exponent = dy[o] * y[o];
-      for (int i = 0; i < s.inputs; ++i) {
-        const int k = i * s.outputs + o;
-        dw[k] += d_exponent * logarithm[i];
-        if (dx) dx[i] += where(x[i] == 0.0, T(0.0), d_exponent * w[k] / x[i]);
-      }
-    }
+  template <class T>
+  static T through_logarithm(const T& d_logarithm, const T& x) {
+    return where(x == 0.0, T(0.0), d_logarithm / x);
   }
 
   static Expression ideal(Readout& r, int o) { return nru::ideal(r, o, counts_sign); }
@@ -108,13 +91,6 @@ struct NruPower : RawMatrices<1> {
       if (sizeof(T) / T::count != sizeof(double)) return 1.17549435e-38;
     }
     return 2.2250738585072014e-308;
-  }
-
-  // 1 or -1; 0 for an input that is 0, unless it does not take part. `odd` points at the weight of that name, and
-  // `used` stands n behind it.
-  template <class T>
-  static T sign_factor(const T* odd, int n, const T& x) {
-    return (1.0 - odd[n] * (1.0 - abs(sign(x)))) * (1.0 - 2.0 * (odd[0] * negative(x)));
   }
 };
 

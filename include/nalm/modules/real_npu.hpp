@@ -16,6 +16,15 @@ inline constexpr double epsilon = 1.1920929e-7;  // the float32 machine epsilon,
 inline constexpr double pi = 3.14159265358979323846;
 
 inline constexpr Start gate_start = Start::constant(0.5);
+inline constexpr ParameterInfo parameter_W_re{
+    "W_re", per_input_and_output, {Start::Kind::XavierUniform}, {}, "the power of each input", {}, End::Whole};
+inline constexpr ParameterInfo parameter_W_im{
+    "W_im", per_input_and_output, Start::constant(0), {}, "its imaginary part", {}, End::Zero};
+inline constexpr ParameterInfo parameter_g{"g", per_input, gate_start, {}, "gate: 1 uses the input, 0 replaces it by 1",
+                                           {},  End::Bit};
+inline constexpr Quantity weight_re{"W_re", per_input_and_output, "W_re as it is", Role::Weight, discrete::whole};
+inline constexpr Quantity weight_im{"W_im", per_input_and_output, "W_im as it is", Role::Imaginary, discrete::whole};
+inline constexpr Quantity weight_gate{"gate", per_input, "g clamped to [0, 1]", Role::Gate, discrete::bits};
 
 // What RealNPU and NPU have in common: the gated magnitude and phase of each input.
 template <class T>
@@ -84,10 +93,7 @@ struct Mathematics {
         log_sum += in_log(i * s.outputs + o, logarithm[i], phase[i]);
         angle += in_angle(i * s.outputs + o, logarithm[i], phase[i]);
       }
-      const auto circle = sincos(angle);
-      size[o] = exp(log_sum);
-      sine[o] = circle.sin;
-      y[o] = size[o] * circle.cos;
+      real_part(log_sum, angle, size[o], sine[o], y[o]);
     }
   }
 
@@ -145,14 +151,8 @@ inline Expression ideal(Readout& r, int o) {
 }  // namespace npu
 
 struct RealNpu : npu::Mathematics<false> {
-  static constexpr ParameterInfo parameters[] = {
-      {"W_re", per_input_and_output, {Start::Kind::XavierUniform}, {}, "the power of each input", {}, End::Whole},
-      {"g", per_input, npu::gate_start, {}, "gate: 1 uses the input, 0 replaces it by 1", {}, End::Bit},
-  };
-  static constexpr Quantity weights_info[] = {
-      {"W_re", per_input_and_output, "W_re as it is", Role::Weight, discrete::whole},
-      {"gate", per_input, "g clamped to [0, 1]", Role::Gate, discrete::bits},
-  };
+  static constexpr ParameterInfo parameters[] = {npu::parameter_W_re, npu::parameter_g};
+  static constexpr Quantity weights_info[] = {npu::weight_re, npu::weight_gate};
   static constexpr std::string_view differences[] = {
       "The gate is clamped in the forward pass only; the stored g drifts outside [0, 1], where only the L1 penalty "
       "moves it, and comes back thousands of iterations later. The published success rates depend on it.",

@@ -12,18 +12,16 @@
 namespace nalm::modules {
 
 struct SNmru : NmruMathematics<true> {
-  static constexpr Quantity steps[] = {
-      Nmru::steps[0],
-      Nmru::steps[1],
-      Nmru::steps[2],
-      Nmru::steps[3],
-      Nmru::steps[4],
-      Nmru::steps[5],
-      Nmru::steps[6],
-      {"noise n", per_input, "1 in evaluation"},
-      {"divisor of x", per_input_and_output, "1 in evaluation"},
-      {"divisor of 1/x", per_input_and_output, "1 in evaluation"},
-  };
+  static constexpr Quantity steps[] = {Nmru::steps[0],
+                                       Nmru::steps[1],
+                                       Nmru::steps[2],
+                                       Nmru::steps[3],
+                                       Nmru::steps[4],
+                                       Nmru::steps[5],
+                                       Nmru::steps[6],
+                                       {"noise n", per_input, "1 in evaluation"},
+                                       {"divisor of x", per_input_and_output, "1 in evaluation"},
+                                       {"divisor of 1/x", per_input_and_output, "1 in evaluation"}};
   static Recipe recipe() {
     Recipe r = NmruMathematics::recipe();
     r.training.noise = InputNoise{1, 5};

@@ -22,9 +22,8 @@ struct SNmu : Nmu {
       {"product before", per_input_and_output, "the factors of earlier inputs, multiplied"},
   };
   static Recipe recipe() {
-    Recipe r;
+    Recipe r = Nmu::recipe();
     r.training.noise = InputNoise{1, 5};
-    r.layers[0].regularisers = {Regulariser::sparsity(10, 20000, 35000)};
     return r;
   }
 
