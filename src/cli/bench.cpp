@@ -79,8 +79,7 @@ Result<Store> open_store(const BenchCommand& o, const std::string& folder) {
     Result<Store> store = Store::resume(folder);
     if (store && store->info().version != version())
       return Error{fmt::format(
-          "{} was begun by version {}, and this is {}: the rest might not be the same bits; start anew with "
-          "--out.",
+          "{} was begun by version {}, and this is {}: the rest might not be the same bits; start anew with --out.",
           folder, store->info().version, version())};
     return store;
   }
@@ -298,11 +297,9 @@ void add_bench(Program& program) {
           "  nalm bench --resume nalm-results\n"
           "  nalm bench --task arithmetic-dataset --preset quick --out quick\n"
           "  nalm bench --task formulas --rows 200 --noise 0,0.01 --out formulas\n"
-          "Exit code 1 if a check of the task fails: those of the preset quick (`nalm list TASK`); formulas: at least "
-          "90 %\n"
-          "are recovered without noise and 80 % with 1 % noise. Exit code 130 after Ctrl-C; everything finished by "
-          "then\n"
-          "is kept.")
+          "Exit code 1 if a check of the task fails: those of the preset quick (`nalm list TASK`); formulas: at\n"
+          "least 90 % are recovered without noise and 80 % with 1 % noise. Exit code 130 after Ctrl-C;\n"
+          "everything finished by then is kept.")
       .run([] { return bench(o); });
 }
 

@@ -53,7 +53,7 @@ std::size_t module_column(const std::vector<const ModuleInfo*>& modules) {
 
 // ---- what a command takes ------------------------------------------------------------------------------------------
 
-Argument& Command::note(const std::string& name, const std::string& help, Value kind) {
+Argument& Command::note(const std::string& name, const std::string& help, Value kind, const std::string& standard) {
   Argument& argument = manual_->arguments.emplace_back();
   for (const std::string_view part : split(name)) {
     if (part.starts_with('-')) {
@@ -64,6 +64,7 @@ Argument& Command::note(const std::string& name, const std::string& help, Value 
   }
   argument.help = help;
   argument.value = kind;
+  argument.standard = standard;
   return argument;
 }
 
@@ -79,12 +80,12 @@ Command& Command::words(const std::string& name, std::vector<std::string>& value
   return *this;
 }
 Command& Command::optional_word(const std::string& name, std::string& value, const std::string& help, Value kind) {
-  note(name, help, kind).standard = value;
+  note(name, help, kind, value);
   app_->add_option(name, value);
   return *this;
 }
 Command& Command::text(const std::string& name, std::string& value, const std::string& help, Value kind) {
-  note(name, help, kind).standard = value;
+  note(name, help, kind, value);
   app_->add_option(name, value)->check([](const std::string& given) {
     return given.empty() ? std::string("the text is empty; leave the option away for the default") : std::string();
   });
@@ -97,9 +98,7 @@ Command& Command::flag(const std::string& name, bool& value, const std::string& 
 }
 Command& Command::choice(const std::string& name, std::string& value, const std::vector<std::string>& choices,
                          const std::string& help) {
-  Argument& argument = note(name, help, Value::Text);
-  argument.choices = choices;
-  argument.standard = value;
+  note(name, help, Value::Text, value).choices = choices;
   app_->add_option(name, value)->check([choices](const std::string& given) {
     if (std::find(choices.begin(), choices.end(), given) != choices.end()) return std::string();
     return fmt::format("{} is none of {}.{}", given, fmt::join(choices, ", "), did_you_mean(given, choices));
@@ -107,23 +106,21 @@ Command& Command::choice(const std::string& name, std::string& value, const std:
   return *this;
 }
 Command& Command::number(const std::string& name, int& value, int lowest, int highest, const std::string& help) {
-  const Argument& argument = note(name, help, Value::Number);
-  manual_->arguments.back().standard = fmt::format("{}", value);
+  const Argument& argument = note(name, help, Value::Number, fmt::format("{}", value));
   on_text(app_, name, [&value, lowest, highest, shown = shown_name(argument)](const std::string& given) {
     value = whole_number(shown, given, lowest, highest);
   });
   return *this;
 }
 Command& Command::number(const std::string& name, std::uint64_t& value, const std::string& help) {
-  const Argument& argument = note(name, help, Value::Number);
-  manual_->arguments.back().standard = fmt::format("{}", value);
+  const Argument& argument = note(name, help, Value::Number, fmt::format("{}", value));
   on_text(app_, name, [&value, shown = shown_name(argument)](const std::string& given) {
     value = whole_number<std::uint64_t>(shown, given, 0, std::numeric_limits<std::uint64_t>::max());
   });
   return *this;
 }
 Command& Command::number(const std::string& name, double& value, const std::string& help) {
-  note(name, help, Value::Number).standard = fmt::format("{}", value);
+  note(name, help, Value::Number, fmt::format("{}", value));
   app_->add_option(name, value);
   return *this;
 }
@@ -142,8 +139,7 @@ Command& Command::number(const std::string& name, std::optional<double>& value, 
 }
 Command& Command::numbers(const std::string& name, std::vector<int>& values, int lowest, int highest,
                           const std::string& help) {
-  const Argument& argument = note(name, help, Value::Text);
-  manual_->arguments.back().standard = fmt::format("{}", fmt::join(values, ","));
+  const Argument& argument = note(name, help, Value::Text, fmt::format("{}", fmt::join(values, ",")));
   on_text(app_, name, [&values, lowest, highest, shown = shown_name(argument)](const std::string& given) {
     values.clear();
     for (const std::string_view part : split(given))

@@ -54,7 +54,7 @@ class Command {
  private:
   friend class Program;
   Command(CLI::App* app, CommandManual* manual, int* exit_code) : app_(app), manual_(manual), exit_code_(exit_code) {}
-  Argument& note(const std::string& name, const std::string& help, Value kind);
+  Argument& note(const std::string& name, const std::string& help, Value kind, const std::string& standard = {});
   CLI::App* app_;
   CommandManual* manual_;
   int* exit_code_;

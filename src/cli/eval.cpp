@@ -104,8 +104,7 @@ int eval(const EvalOptions& options) {
   if (poles + not_finite > 0)
     tell(
         "{} of {} rows have no valid result: {} not finite, {} where the formula divides by 0 and the model all the "
-        "same "
-        "gives a number.\n",
+        "same gives a number.\n",
         poles + not_finite, table->rows, not_finite, poles);
   return yes;
 }

@@ -21,8 +21,7 @@ Command& JudgementOptions::add_to(Command& command) {
       .number("--epsilon", epsilon, "How far off every weight of the threshold's model is (1e-5)")
       .flag("--log-space", log_space, "The threshold's model is off in its powers: mul and div")
       .number("--limit", limit,
-              "With --metric threshold: the error below which, or the accuracy above which, a run "
-              "has succeeded (1e-5)")
+              "With --metric threshold: the error below which, or the accuracy above which, a run has succeeded (1e-5)")
       .number("--correlation", correlation, "Success: correlation of output and target of at least this")
       .number("--mape", mape, "Success: mean relative error of at most this, as a fraction");
 }

@@ -17,48 +17,22 @@ namespace nalm::cli {
 namespace {
 
 std::string text_of(const modules::Start& start) {
-  switch (start.kind) {
-    case modules::Start::Kind::Constant:
-      return fmt::format("{}", start.a);
-    case modules::Start::Kind::Uniform:
-      return fmt::format("uniform in ({}, {})", start.a, start.b);
-    case modules::Start::Kind::Normal:
-      return fmt::format("normal, mean {}, deviation {}", start.a, start.b);
-    case modules::Start::Kind::XavierUniform:
-      return "uniform in +-sqrt(6/(inputs + outputs))";
-    case modules::Start::Kind::XavierNormal:
-      return "normal, deviation sqrt(2/(rows + columns))";
-    case modules::Start::Kind::Nau:
-      return "uniform in +-min(1/2, sqrt(6/(inputs + outputs)))";
-    case modules::Start::Kind::Nac:
-      return "uniform in +-r, var(W) = 2/max(inputs + outputs, 5)";
-    case modules::Start::Kind::Orthogonal:
-      return "orthonormal";
-  }
-  return "";
+  // In the order of Start::Kind.
+  static constexpr std::string_view words[] = {"{}",
+                                               "uniform in ({}, {})",
+                                               "normal, mean {}, deviation {}",
+                                               "uniform in +-sqrt(6/(inputs + outputs))",
+                                               "normal, deviation sqrt(2/(rows + columns))",
+                                               "uniform in +-min(1/2, sqrt(6/(inputs + outputs)))",
+                                               "uniform in +-r, var(W) = 2/max(inputs + outputs, 5)",
+                                               "orthonormal"};
+  return fmt::format(fmt::runtime(words[static_cast<std::size_t>(start.kind)]), start.a, start.b);
 }
 
 std::string text_of(const Axes& axes) {
+  static constexpr std::string_view words[] = {"[input]", "[output]", "[comparison]", "[path]", "[1]"};
   std::string text;
-  for (int k = 0; k < axes.count; ++k) {
-    switch (axes.axis[static_cast<std::size_t>(k)]) {
-      case Axis::Input:
-        text += "[input]";
-        break;
-      case Axis::Output:
-        text += "[output]";
-        break;
-      case Axis::Comparison:
-        text += "[comparison]";
-        break;
-      case Axis::Path:
-        text += "[path]";
-        break;
-      case Axis::One:
-        text += "[1]";
-        break;
-    }
-  }
+  for (int k = 0; k < axes.count; ++k) text += words[static_cast<std::size_t>(axes.axis[static_cast<std::size_t>(k)])];
   return text;
 }
 

@@ -3,23 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include "base/json.hpp"
-
 #include "cli/output.hpp"
 #include "cli/wrap.hpp"
 #include "experiment/plan.hpp"
 
 namespace nalm::cli {
 namespace {
-
-// The different values of a part of the cells, in order.
-std::vector<std::string> parts(const std::vector<Cell>& cells, std::string Cell::*part) {
-  std::vector<std::string> names;
-  for (const Cell& cell : cells)
-    if (std::find(names.begin(), names.end(), cell.*part) == names.end()) names.push_back(cell.*part);
-  return names;
-}
 
 Plan listed_plan(const Task& task, const TaskPreset& preset) {
   Plan plan;
@@ -89,7 +78,7 @@ void print_task(const Task& task) {
   const std::vector<Cell> cells = cells_in(task, task.default_preset());
   put("\nparts of the default preset\n");
   const auto print_part = [&](std::string_view option, std::string Cell::*part) {
-    put("  {:<14}{}\n", option, wrap(fmt::format("{}", fmt::join(parts(cells, part), ", ")), 16));
+    put("  {:<14}{}\n", option, wrap(fmt::format("{}", fmt::join(distinct(cells, part), ", ")), 16));
   };
   print_part("--modules", &Cell::model);
   print_part("--operations", &Cell::operation);
@@ -115,9 +104,9 @@ Json to_json(const Task& task) {
     if (is_counted(task, preset)) {
       const std::vector<Cell> cells = cells_in(task, preset);
       entry["cells"] = cells.size();
-      entry["models"] = parts(cells, &Cell::model);
-      entry["operations"] = parts(cells, &Cell::operation);
-      entry["settings"] = parts(cells, &Cell::setting);
+      entry["models"] = distinct(cells, &Cell::model);
+      entry["operations"] = distinct(cells, &Cell::operation);
+      entry["settings"] = distinct(cells, &Cell::setting);
     }
     object["presets"].push_back(std::move(entry));
   }

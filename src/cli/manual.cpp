@@ -45,19 +45,13 @@ std::string placeholder(const Argument& argument) {
   std::string list = fmt::format("{}", fmt::join(argument.choices, "|"));
   if (!argument.choices.empty() && list.size() <= 22) return list;
   if (!argument.choices.empty()) return "NAME";
-  switch (argument.value) {
-    case Value::Number:
-      return "NUMBER";
-    case Value::File:
-      return "FILE";
-    case Value::Folder:
-      return "FOLDER";
-    case Value::Module:
-    case Value::Operation:
-      return "NAME";
-    case Value::Text:
-      break;
-  }
+  constexpr std::pair<Value, const char*> words[] = {{Value::Number, "NUMBER"},
+                                                     {Value::File, "FILE"},
+                                                     {Value::Folder, "FOLDER"},
+                                                     {Value::Module, "NAME"},
+                                                     {Value::Operation, "NAME"}};
+  for (const auto& [value, word] : words)
+    if (value == argument.value) return word;
   return "TEXT";
 }
 

@@ -27,22 +27,10 @@ int run(int argc, char** argv) {
         return fmt::format("nalm {} ({}, SIMD target {}: {} runs at once)", version(), compiler(), simd_target(),
                            simd_lanes());
       });
-  add_list(program);
-  add_check(program);
-  add_eval(program);
-  add_explain(program);
-  add_fit(program);
-  add_predict(program);
-  add_train(program);
-  add_calc(program);
-  add_bench(program);
-  add_table(program);
-  add_compare(program);
-  add_report(program);
-  add_figure(program);
-  add_export(program);
-  add_completion(program);
-  add_man(program);
+  for (const auto add :
+       {add_list, add_check, add_eval, add_explain, add_fit, add_predict, add_train, add_calc, add_bench, add_table,
+        add_compare, add_report, add_figure, add_export, add_completion, add_man})
+    add(program);
   return program.run(argc, argv);
 }
 

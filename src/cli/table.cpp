@@ -162,11 +162,9 @@ void add_compare(Program& program) {
       .example(
           "  nalm compare nalm-results --all\n"
           "  nalm compare mine theirs --report difference.html\n"
-          "Exit code 1 if the answer is no. With what was published: runs with the published seeds may differ by 1 "
-          "run, by\n"
-          "4 for NPU and RealNPU; for others the 95 % interval of the difference of the rates must hold 0. Folders: "
-          "no\n"
-          "cell may differ by more than chance allows among so many.")
+          "Exit code 1 if the answer is no. With what was published: runs with the published seeds may differ by 1\n"
+          "run, by 4 for NPU and RealNPU; for others the 95 % interval of the difference of the rates must hold 0.\n"
+          "Folders: no cell may differ by more than chance allows among so many.")
       .run([] { return compare(folders, all, report); });
 }
 

@@ -7,10 +7,21 @@
 
 namespace nalm {
 
+double non_zero_count(std::span<const double> parameters) {
+  return static_cast<double>(std::ranges::count_if(parameters, [](double p) { return std::fabs(p) > 1e-3; }));
+}
+
 std::optional<std::size_t> Cell::position(std::string_view measure) const {
   for (std::size_t m = 0; m < measures.size(); ++m)
     if (measures[m].name == measure) return m;
   return {};
+}
+
+std::vector<std::string> distinct(const std::vector<Cell>& cells, std::string Cell::*part) {
+  std::vector<std::string> names;
+  for (const Cell& cell : cells)
+    if (std::find(names.begin(), names.end(), cell.*part) == names.end()) names.push_back(cell.*part);
+  return names;
 }
 
 std::size_t judged_row(const Cell& cell, const RunRecord& record) {

@@ -46,13 +46,16 @@ class LaneSource {
   virtual void batch(long iteration, float* x, float* t) = 0;
 };
 
+// How many are above 1e-3 in size.
+double non_zero_count(std::span<const double> parameters);
+
 struct Measure {
   enum class Kind {
     Mse,
     Mae,
     Within,    // share of the outputs with |y - t| < tolerance
     Sparsity,  // of the effective weights, as in the single module task
-    NonZero,   // how many parameters are above 1e-3 in size
+    NonZero,   // non_zero_count of the parameters
     Other,     // what only an executor of its own can measure
   };
   std::string name;
@@ -127,6 +130,10 @@ class Problem {
 struct Cell {
   std::string model, operation, setting;  // together they are unique within the task
 
+  Cell() = default;
+  Cell(std::string_view of_model, std::string_view of_operation, std::string_view of_setting)
+      : model(of_model), operation(of_operation), setting(of_setting) {}
+
   Stack stack;
   std::optional<Wiring> wiring;  // if the layers are not simply stacked
   Recipe recipe;
@@ -156,6 +163,9 @@ struct Cell {
   std::optional<std::size_t> position(std::string_view measure) const;
   long iterations() const { return recipe.training.iterations; }
 };
+
+// The different values of a part, in order: std::vector models = distinct(cells, &Cell::model).
+std::vector<std::string> distinct(const std::vector<Cell>& cells, std::string Cell::*part);
 
 struct RunId {
   std::size_t cell = 0;  // position in the list of cells

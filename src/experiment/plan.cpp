@@ -43,9 +43,7 @@ std::vector<std::string> names_in(std::string_view text, const std::vector<std::
 Status keep(std::vector<Cell>& cells, std::string Cell::*part, std::string_view what, const std::string& wanted,
             const Plan& plan) {
   if (wanted.empty()) return Done{};
-  std::vector<std::string> known;
-  for (const Cell& cell : cells)
-    if (std::find(known.begin(), known.end(), cell.*part) == known.end()) known.push_back(cell.*part);
+  const std::vector<std::string> known = distinct(cells, part);
   if (known == std::vector<std::string>{""})
     return Error{fmt::format("the task {} has no {}s to choose from; leave the option away.", plan.task->name, what)};
   const std::vector<std::string> names = names_in(wanted, known);

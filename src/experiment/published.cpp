@@ -1,8 +1,6 @@
 #include "experiment/published.hpp"
 
-#include <algorithm>
 #include <cstdlib>
-#include <limits>
 
 #include "base/csv.hpp"
 #include "base/number.hpp"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "experiment/predictions.hpp"
 
@@ -40,14 +39,6 @@ std::optional<int> count(const std::vector<RunResult>& runs, std::optional<bool>
     sum += *(run.*held) ? 1 : 0;
   }
   return sum;
-}
-
-template <class Part>
-std::vector<std::string> distinct(const std::vector<Cell>& cells, Part part) {
-  std::vector<std::string> names;
-  for (const Cell& cell : cells)
-    if (std::find(names.begin(), names.end(), part(cell)) == names.end()) names.push_back(part(cell));
-  return names;
 }
 
 }  // namespace
@@ -175,14 +166,10 @@ std::vector<std::string> Results::models(std::string_view operation) const {
   std::vector<Cell> some;
   for (const Cell& cell : cells)
     if (operation.empty() || cell.operation == operation) some.push_back(cell);
-  return distinct(some, [](const Cell& cell) { return cell.model; });
+  return distinct(some, &Cell::model);
 }
-std::vector<std::string> Results::operations() const {
-  return distinct(cells, [](const Cell& cell) { return cell.operation; });
-}
-std::vector<std::string> Results::settings() const {
-  return distinct(cells, [](const Cell& cell) { return cell.setting; });
-}
+std::vector<std::string> Results::operations() const { return distinct(cells, &Cell::operation); }
+std::vector<std::string> Results::settings() const { return distinct(cells, &Cell::setting); }
 
 const CellResult* Results::find(std::string_view model, std::string_view operation, std::string_view setting) const {
   for (const CellResult& result : results)

@@ -190,41 +190,13 @@ class BundleRun {
   }
 
   void log(long e) {
-    Network<S>& network = bundle_.network();
-    network.update_weights();
+    bundle_.network().update_weights();
     std::vector<SetErrors> errors;
     for (Set& set : sets_) errors.push_back(set.measure(*this));
     for (std::size_t l = 0; l < seeds_.size(); ++l) {
       if (ended_[l]) continue;
-      const int lane = static_cast<int>(l);
       std::vector<double> values;
-      for (std::size_t m = 0; m < cell_.measures.size(); ++m) {
-        const Measure& measure = cell_.measures[m];
-        switch (measure.kind) {
-          case Measure::Kind::Mse:
-            values.push_back(of(errors, measure).squares[l] / of(errors, measure).count[l]);
-            break;
-          case Measure::Kind::Mae:
-            values.push_back(of(errors, measure).absolutes[l] / of(errors, measure).count[l]);
-            break;
-          case Measure::Kind::Within:
-            values.push_back(of(errors, measure).within[m][l] / of(errors, measure).count[l]);
-            break;
-          case Measure::Kind::Sparsity:
-            values.push_back(network.sparsity_error(lane));
-            break;
-          case Measure::Kind::NonZero: {
-            int count = 0;
-            for (int k = 0; k < network.layer_count(); ++k)
-              for (const double p : network.parameters(lane, k)) count += std::fabs(p) > 1e-3 ? 1 : 0;
-            values.push_back(count);
-            break;
-          }
-          case Measure::Kind::Other:
-            values.push_back(std::numeric_limits<double>::quiet_NaN());
-            break;
-        }
-      }
+      for (std::size_t m = 0; m < cell_.measures.size(); ++m) values.push_back(measured(m, errors, l));
       RunRecord& record = records_[l];
       record.steps.push_back(e);
       const bool met = judged_ >= 0 && meets(cell_.goal, values[static_cast<std::size_t>(judged_)]);
@@ -234,6 +206,27 @@ class BundleRun {
       met_[l] = met ? met_[l] + 1 : 0;
       ended_[l] = cell_.may_end_after && e >= *cell_.may_end_after && met_[l] >= rows_that_end;
     }
+  }
+
+  // Measure m of lane l, by the errors on every set.
+  double measured(std::size_t m, const std::vector<SetErrors>& errors, std::size_t l) {
+    const Measure& measure = cell_.measures[m];
+    const auto on_set = [&]() -> const SetErrors& { return errors[static_cast<std::size_t>(measure.set)]; };
+    switch (measure.kind) {
+      case Measure::Kind::Mse:
+        return on_set().squares[l] / on_set().count[l];
+      case Measure::Kind::Mae:
+        return on_set().absolutes[l] / on_set().count[l];
+      case Measure::Kind::Within:
+        return on_set().within[m][l] / on_set().count[l];
+      case Measure::Kind::Sparsity:
+        return bundle_.network().sparsity_error(static_cast<int>(l));
+      case Measure::Kind::NonZero:
+        return non_zero_count(bundle_.network().parameters(static_cast<int>(l)));
+      case Measure::Kind::Other:
+        break;
+    }
+    return std::numeric_limits<double>::quiet_NaN();
   }
 
   // Those of the row where the run would be judged if it ended here take the place of those before (see judged_row).
@@ -248,16 +241,10 @@ class BundleRun {
       if (!cell_.keeps_parameters) record.parameters[kept_[l]].clear();
       kept_[l] = row;
     }
-    for (int k = 0; k < bundle_.network().layer_count(); ++k) {
-      const std::vector<double> layer = bundle_.network().parameters(static_cast<int>(l), k);
-      record.parameters[row].insert(record.parameters[row].end(), layer.begin(), layer.end());
-    }
+    record.parameters[row] = bundle_.network().parameters(static_cast<int>(l));
   }
 
   static bool meets(const Goal& goal, double value) { return goal.above ? value > goal.limit : value < goal.limit; }
-  static const SetErrors& of(const std::vector<SetErrors>& errors, const Measure& measure) {
-    return errors[static_cast<std::size_t>(measure.set)];
-  }
 
   const Cell& cell_;
   std::vector<std::uint32_t> seeds_;

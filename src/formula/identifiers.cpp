@@ -28,11 +28,10 @@ constexpr std::string_view kCKeywords =
 constexpr std::string_view kCMathematics =
     "abs acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh drem erf erfc exp exp10 exp2 expm1 fabs "
     "fdim finite floor fma fmax fmin fmod frexp gamma hypot ilogb isinf isnan j0 j1 jn ldexp lgamma llogb llrint "
-    "llround log log10 log1p log2 logb lrint lround modf nan nearbyint nextafter nextdown nexttoward nextup pow "
-    "pow10 remainder remquo rint round roundeven scalb scalbln scalbn significand sin sincos sinh sqrt tan tanh "
-    "tgamma trunc y0 y1 yn double_t float_t fpclassify isfinite isgreater isgreaterequal isless islessequal "
-    "islessgreater isnormal isunordered signbit signgam math_errhandling SNAN SNANF SNANL HUGE_VAL HUGE_VALF HUGE_VALL "
-    "INFINITY NAN MAXFLOAT "
+    "llround log log10 log1p log2 logb lrint lround modf nan nearbyint nextafter nextdown nexttoward nextup pow pow10 "
+    "remainder remquo rint round roundeven scalb scalbln scalbn significand sin sincos sinh sqrt tan tanh tgamma trunc "
+    "y0 y1 yn double_t float_t fpclassify isfinite isgreater isgreaterequal isless islessequal islessgreater isnormal "
+    "isunordered signbit signgam math_errhandling SNAN SNANF SNANL HUGE_VAL HUGE_VALF HUGE_VALL INFINITY NAN MAXFLOAT "
     "M_E M_LOG2E M_LOG10E M_LN2 M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_2_SQRTPI M_SQRT2 M_SQRT1_2";
 
 // Other names that a column may well have: a function called time would take the place of the C library's.

@@ -8,13 +8,11 @@
 //   atom    = number | name | "quoted name" | function "(" sum { "," sum } ")" | "(" sum ")"
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <limits>
 #include <numbers>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 

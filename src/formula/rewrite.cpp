@@ -4,48 +4,16 @@
 
 #include <charconv>
 #include <string>
+#include <utility>
 
 #include "formula/node.hpp"
 
 namespace nalm {
-namespace {
-
-Expression with_operands(const Expression& e, const std::vector<Expression>& o) {
-  switch (e.kind()) {
-    case Expression::Kind::Constant:
-    case Expression::Kind::Variable:
-      return e;
-    case Expression::Kind::Negate:
-      return -o[0];
-    case Expression::Kind::Add:
-      return o[0] + o[1];
-    case Expression::Kind::Subtract:
-      return o[0] - o[1];
-    case Expression::Kind::Multiply:
-      return o[0] * o[1];
-    case Expression::Kind::Divide:
-      return o[0] / o[1];
-    case Expression::Kind::Power:
-      return pow(o[0], o[1]);
-    case Expression::Kind::Call:
-      break;
-  }
-  return Expression::call(e.name(), o).value();
-}
-
-}  // namespace
-
-// A sum of many inputs is a deep tree, so nothing here recurses.
 Expression rewrite(const Expression& root, const std::function<std::optional<Expression>(const Expression&)>& f) {
-  std::vector<Expression> stack;
-  formula::visit_operands_first(root, [&](const Expression& e) {
-    const auto first = stack.end() - static_cast<std::ptrdiff_t>(e.operands().size());
-    const std::vector<Expression> operands(first, stack.end());
-    stack.erase(first, stack.end());
+  return formula::rebuilt(root, [&](const Expression& e, std::vector<Expression> operands) {
     const std::optional<Expression> replacement = f(e);
-    stack.push_back(replacement ? *replacement : with_operands(e, operands));
+    return replacement ? *replacement : formula::with_operands(e, std::move(operands));
   });
-  return stack.back();
 }
 
 Expression in_digits(const Expression& root, int digits) {

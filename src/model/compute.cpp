@@ -1,5 +1,4 @@
 // Predictions and gradients of a model.
-#include <cmath>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,6 @@
 #include "numeric/levenberg_marquardt.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace nalm::numeric {
 

@@ -1,6 +1,5 @@
 // Two failures that gave reason to the units of the survey: networks that do not know the identity function, and a gate
 // that contradicts itself.
-#include <cmath>
 
 #include "nalm/model.hpp"
 #include "report/figure_panels.hpp"
@@ -25,8 +24,7 @@ Result<Json> identity() {
       {"title", "The identity function outside of the training range"},
       {"caption",
        "Networks of three hidden layers with eight units each learn y = x on [-5, 5], after Trask et al. 2018. Drawn "
-       "is "
-       "the mean absolute error over the input, of 8 runs for each activation.\n\nInside all of them are right. "
+       "is the mean absolute error over the input, of 8 runs for each activation.\n\nInside all of them are right. "
        "Outside, those that end in a plateau stay where they were, so that their error grows as fast as x; those that "
        "are linear at last go on with a slope that only had to be right inside. Without an activation, and with units "
        "whose weights end at -1, 0 and 1, the error stays near 0. Mind the different scales. `nalm bench --task "
@@ -80,14 +78,12 @@ Json gate() {
       {"title", "An input-dependent gate contradicts itself"},
       {"caption",
        "The NALU's gate is g = σ(G·x): 1 takes the sum, 0 the product. Because σ(-z) = 1 - σ(z), a gate that is open "
-       "for "
-       "x is shut for -x: with G = (2, 2) it is σ(8) = 0.9997 for x = (2, 2) and 0.0003 for (-2, -2). One function, "
-       "the "
-       "sum, is thus learned for one half of the inputs and unlearned for the other.\n\nHere the weights of sum and "
-       "product are exact, and only the gate is left. At (2, 2) nothing shows, since 2 + 2 = 2·2; at (-2, -2) the NALU "
-       "gives 4 and not -4. The last panel asks both rows (3, 3) and (-3, -3) of every G: there is none that makes the "
-       "error 0, for the sum or for the product; a gate that does not look at the input (NALUIG, iNALU) has no such "
-       "trouble."},
+       "for x is shut for -x: with G = (2, 2) it is σ(8) = 0.9997 for x = (2, 2) and 0.0003 for (-2, -2). One "
+       "function, the sum, is thus learned for one half of the inputs and unlearned for the other.\n\nHere the weights "
+       "of sum and product are exact, and only the gate is left. At (2, 2) nothing shows, since 2 + 2 = 2·2; at (-2, "
+       "-2) the NALU gives 4 and not -4. The last panel asks both rows (3, 3) and (-3, -3) of every G: there is none "
+       "that makes the error 0, for the sum or for the product; a gate that does not look at the input (NALUIG, iNALU) "
+       "has no such trouble."},
       {"panels",
        {lines("The gate along x = (t, t)", "t", t, "gate g",
               {{"NALU, G = (0.25, 0.25)", openings("NALU", {0.25, 0.25}, t)},

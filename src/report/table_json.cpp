@@ -1,7 +1,5 @@
 #include "report/table_json.hpp"
 
-#include "base/json.hpp"
-
 namespace nalm {
 
 namespace {

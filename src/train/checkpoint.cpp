@@ -1,7 +1,6 @@
 // Checkpoints: JSON, described in docs/design/009-library.md. Numbers are written so that they read back to the same
 // bits; those that JSON does not have are the texts "nan", "inf" and "-inf".
 #include <cmath>
-#include <optional>
 
 #include <fmt/format.h>
 #include "base/json.hpp"

@@ -68,19 +68,22 @@ void Network<S>::set_parameters(int lane, int layer, std::span<const double> val
 }
 
 template <class S>
-std::vector<double> Network<S>::parameters(int lane, int layer) const {
-  const LayerState& l = layers_[static_cast<std::size_t>(layer)];
-  std::vector<double> values;
-  for (int k = 0; k < l.parameter_count; ++k) values.push_back(l.p[at(k) + static_cast<std::size_t>(lane)]);
-  return values;
+void Network<S>::set_parameters(int lane, std::span<const double> values) {
+  for (int k = 0; k < layer_count(); ++k) {
+    const std::size_t count = static_cast<std::size_t>(layers_[static_cast<std::size_t>(k)].parameter_count);
+    set_parameters(lane, k, values.first(count));
+    values = values.subspan(count);
+  }
 }
 
 template <class S>
-std::vector<double> Network<S>::gradients(int lane, int layer) const {
-  const LayerState& l = layers_[static_cast<std::size_t>(layer)];
-  std::vector<double> values;
-  for (int k = 0; k < l.parameter_count; ++k) values.push_back(l.dp[at(k) + static_cast<std::size_t>(lane)]);
-  return values;
+std::vector<double> Network<S>::joined(AlignedVector<S> LayerState::*values, int lane, int first_layer, int end) const {
+  std::vector<double> all;
+  for (int layer = first_layer; layer < end; ++layer) {
+    const LayerState& l = layers_[static_cast<std::size_t>(layer)];
+    for (int k = 0; k < l.parameter_count; ++k) all.push_back((l.*values)[at(k) + static_cast<std::size_t>(lane)]);
+  }
+  return all;
 }
 
 template <class S>
@@ -106,22 +109,7 @@ void Network<S>::update_weights() {
 }
 
 template <class S>
-void Network<S>::forward_tile(const S* x, int samples) {
-  for (std::size_t k = 1; k < nodes_.size(); ++k) {
-    const Wiring::Node& node = wiring_.nodes()[k];
-    NodeState& state = nodes_[k];
-    if (node.kind != Wiring::Node::Kind::Layer) {
-      apply(node, state, x, samples);
-      continue;
-    }
-    const LayerState& l = layers_[static_cast<std::size_t>(node.layer)];
-    l.kernels->forward(l.spec.shape, l.p.data(), l.w.data(), values_of(node.from, x), state.y.data(), state.step.data(),
-                       l.step_count, samples);
-  }
-}
-
-template <class S>
-void Network<S>::training_forward_tile(const S* x, int first_sample, int samples, std::size_t nodes) {
+void Network<S>::forward_tile(Form form, const S* x, int first_sample, int samples, std::size_t nodes) {
   for (std::size_t k = 1; k < nodes; ++k) {
     const Wiring::Node& node = wiring_.nodes()[k];
     NodeState& state = nodes_[k];
@@ -131,7 +119,7 @@ void Network<S>::training_forward_tile(const S* x, int first_sample, int samples
     }
     const LayerState& l = layers_[static_cast<std::size_t>(node.layer)];
     const S* from = values_of(node.from, x);
-    if (l.kernels->training_forward) {
+    if (form == Form::Trained && l.kernels->training_forward) {
       const S* noise = l.noise.empty() ? nullptr : l.noise.data() + at(first_sample * l.spec.shape.inputs);
       l.kernels->training_forward(l.spec.shape, l.p.data(), l.w.data(), from, noise, state.y.data(), state.step.data(),
                                   l.step_count, samples);
@@ -177,7 +165,7 @@ void Network<S>::training_predict(const S* x, S* y, int samples, int layers) {
   for (int k = 0; k < layers; ++k) noise(k, samples);
   for (int first = 0; first < samples; first += tile_) {
     const int count = std::min(tile_, samples - first);
-    training_forward_tile(x + at(first * inputs()), first, count, last + 1);
+    forward_tile(Form::Trained, x + at(first * inputs()), first, count, last + 1);
     std::copy_n(nodes_[last].y.data(), at(count * width), y + at(first * width));
   }
 }
@@ -195,7 +183,7 @@ template <class S>
 void Network<S>::predict(const S* x, S* y, int samples) {
   for (int first = 0; first < samples; first += tile_) {
     const int count = std::min(tile_, samples - first);
-    forward_tile(x + at(first * inputs()), count);
+    forward_tile(Form::Evaluated, x + at(first * inputs()), first, count, nodes_.size());
     std::copy_n(nodes_.back().y.data(), at(count * outputs()), y + at(first * outputs()));
   }
 }
@@ -234,7 +222,7 @@ void Network<S>::learn(const S* x, const S* t, int samples, double scale, const 
   for (int first = 0; first < samples; first += learn_tile_) {
     const int count = std::min(learn_tile_, samples - first);
     const S* tile_x = x + at(first * inputs());
-    training_forward_tile(tile_x, first, count, nodes_.size());
+    forward_tile(Form::Trained, tile_x, first, count, nodes_.size());
     NodeState& last = nodes_.back();
     if (loss.kind == Loss::Kind::Own && has_own_loss_) {
       const OwnLoss own{t + at(first * outputs()), scale};
@@ -253,7 +241,7 @@ void Network<S>::input_gradients(const S* x, const S* t, int samples, double sca
   for (int first = 0; first < samples; first += tile_) {
     const int count = std::min(tile_, samples - first);
     const S* tile_x = x + at(first * inputs());
-    training_forward_tile(tile_x, first, count, nodes_.size());
+    forward_tile(Form::Trained, tile_x, first, count, nodes_.size());
     NodeState& last = nodes_.back();
     step_kernels_->error_gradient(last.y.data(), t + at(first * outputs()), last.dy.data(), count * outputs(), scale,
                                   Loss());
@@ -271,7 +259,7 @@ void Network<S>::pull_back() {
 template <class S>
 void Network<S>::output_gradients(const S* x, int samples, S* y, S* gradients) {
   for (int k = 0; k < layer_count(); ++k) noise(k, samples);
-  training_forward_tile(x, 0, samples, nodes_.size());
+  forward_tile(Form::Trained, x, 0, samples, nodes_.size());
   std::copy_n(nodes_.back().y.data(), at(samples), y);
   for (int sample = 0; sample < samples; ++sample) {
     clear_gradients();
@@ -306,7 +294,7 @@ void Network<S>::squared_error(const S* x, const S* t, int samples, std::span<do
   } else {
     for (int first = 0; first < samples; first += tile_) {
       const int count = std::min(tile_, samples - first);
-      forward_tile(x + at(first * inputs()), count);
+      forward_tile(Form::Evaluated, x + at(first * inputs()), first, count, nodes_.size());
       const S* y = nodes_.back().y.data();
       const S* wanted = t + at(first * outputs());
       for (std::size_t k = 0; k < at(count * outputs()); ++k) {

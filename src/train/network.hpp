@@ -27,10 +27,14 @@ class Network {
   const LayerSpec& spec(int layer) const { return layers_[static_cast<std::size_t>(layer)].spec; }
   const StepKernels<S>& step_kernels() const { return *step_kernels_; }
 
-  // Raw parameters of one run. update_weights() must follow before anything is computed.
+  // Raw parameters of one run, of a layer or of all of them, one after the other. update_weights() must follow before
+  // anything is computed.
   void set_parameters(int lane, int layer, std::span<const double> values);
-  std::vector<double> parameters(int lane, int layer) const;
-  std::vector<double> gradients(int lane, int layer) const;
+  void set_parameters(int lane, std::span<const double> values);
+  std::vector<double> parameters(int lane, int layer) const { return joined(&LayerState::p, lane, layer, layer + 1); }
+  std::vector<double> parameters(int lane) const { return joined(&LayerState::p, lane, 0, layer_count()); }
+  std::vector<double> gradients(int lane, int layer) const { return joined(&LayerState::dp, lane, layer, layer + 1); }
+  std::vector<double> gradients(int lane) const { return joined(&LayerState::dp, lane, 0, layer_count()); }
   Model model(int lane) const;
   // Of the effective weights as of the last update_weights(), computed in S; the largest over the layers.
   double sparsity_error(int lane) const;
@@ -97,8 +101,9 @@ class Network {
   }
   void apply(const Wiring::Node& node, NodeState& state, const S* x, int samples) const;
   void apply_back(const Wiring::Node& node, const NodeState& state, const S* x, int samples, S* dx);
-  void forward_tile(const S* x, int samples);
-  void training_forward_tile(const S* x, int first_sample, int samples, std::size_t nodes);
+  std::vector<double> joined(AlignedVector<S> LayerState::*values, int lane, int first_layer, int end) const;
+  enum class Form { Evaluated, Trained };
+  void forward_tile(Form form, const S* x, int first_sample, int samples, std::size_t nodes);
   // own: what the last layer needs for its module's own loss, in place of the gradient of its output; or null.
   struct OwnLoss {
     const S* t;

@@ -1,7 +1,6 @@
 #include "nalm/recipe.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "nalm/detail/portable.hpp"
 #include "nalm/train.hpp"

@@ -1,7 +1,6 @@
 // What a Trainer holds.
 #pragma once
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
