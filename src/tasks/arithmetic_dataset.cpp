@@ -88,10 +88,7 @@ class AlmostRight final : public Problem {
 }  // namespace
 
 Cell subset_cell(const SubsetNetwork& net, SubsetOperation operation, const SubsetSetting& setting, long iterations) {
-  Cell cell;
-  cell.model = net.name;
-  cell.operation = name_of(operation);
-  cell.setting = setting.name;
+  Cell cell(net.name, name_of(operation), setting.name);
   cell.stack = stack_of(fmt::format(fmt::runtime(net.layers), setting.hidden), setting.shape.inputs);
   cell.recipe.training.iterations = iterations;
   cell.recipe.layers.resize(cell.stack.size());

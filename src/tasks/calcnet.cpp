@@ -71,10 +71,7 @@ Result<RunRecord> before_and_after(const OwnRunSettings& settings, F measure) {
 }
 
 Cell make_cell(std::string_view model, std::string_view operation, std::string_view setting) {
-  Cell cell;
-  cell.model = model;
-  cell.operation = operation;
-  cell.setting = setting;
+  Cell cell(model, operation, setting);
   cell.measures = {{.name = "interpolation"}, {.name = "extrapolation"}, {.name = "relative error"}};
   cell.goal = {.measure = "extrapolation", .limit = 1e-9};
   return cell;
@@ -180,26 +177,23 @@ std::vector<Cell> cells(std::string_view preset) {
   // Ours are exact by then; the rest of their recipe is a regulariser that finds nothing to do.
   const long at_most = preset == "quick" ? 20000 : std::numeric_limits<long>::max();
   std::vector<Cell> list;
-  for (const Row& row : rows) {
-    const std::string_view module = standard_module(row.op);
-    list.push_back(operator_cell(row.op, row.operation, module, at_most));
-  }
+  for (const Row& row : rows) list.push_back(operator_cell(row.op, row.operation, standard_module(row.op), at_most));
   list.push_back(expression_cell(ours, {}, {}, at_most));
   if (preset == "quick") return list;
 
-  constexpr double long_training = 50;  // against ours, which end as soon as they are exact
+  const auto add = [&](Cell cell, int operators) {
+    cell.own_cost = 50 * operators;  // against ours, which end as soon as they are exact
+    list.push_back(std::move(cell));
+  };
   for (const std::string_view module : {"NAC+", "NALU", "G-NAC", "G-NALU"}) {
     for (const Row& row : rows) {
       const bool sum = row.op == CalcOperator::Add || row.op == CalcOperator::Subtract;
       if ((module == "NAC+" || module == "G-NAC") && !sum) continue;
-      list.push_back(operator_cell(row.op, row.operation, module, at_most));
-      list.back().own_cost = long_training;
+      add(operator_cell(row.op, row.operation, module, at_most), 1);
     }
   }
-  list.push_back(expression_cell("CalcNet", "NAC+", "NALU", at_most));
-  list.back().own_cost = 6 * long_training;
-  list.push_back(expression_cell("G-CalcNet", "G-NAC", "G-NALU", at_most));
-  list.back().own_cost = 6 * long_training;
+  add(expression_cell("CalcNet", "NAC+", "NALU", at_most), 6);
+  add(expression_cell("G-CalcNet", "G-NAC", "G-NALU", at_most), 6);
   return list;
 }
 
@@ -214,12 +208,11 @@ extern const Task calcnet{
         "Single operators on operands from U[-10, 10] (roots U[0, 10]), tested there and on five times the range; then "
         "the expression on U[-20, 20] and U[-100, 100], through the parser, with a module for each operator. Modules "
         "for products see magnitudes only if their products have no sign. NAC+, NALU, G-NAC and G-NALU in two layers "
-        "of 3 and "
-        "1 units, batch 1024, 6400 iterations each with learning rate 0.01, 0.001 and 0.0001; the others as single "
-        "modules in their own way, until they are exact up to rounding. NAU, NMU and NMRU end with weights at their "
-        "bounds, exactly -1, 0 or 1, before their regulariser starts; NRU-power's is 1/2 up to rounding. Success: an "
-        "extrapolation error (mean squared) below 1e-9. Relative error: root mean squared, against that of the "
-        "targets, outside the training range.",
+        "of 3 and 1 units, batch 1024, 6400 iterations each with learning rate 0.01, 0.001 and 0.0001; the others as "
+        "single modules in their own way, until they are exact up to rounding. NAU, NMU and NMRU end with weights at "
+        "their bounds, exactly -1, 0 or 1, before their regulariser starts; NRU-power's is 1/2 up to rounding. "
+        "Success: an extrapolation error (mean squared) below 1e-9. Relative error: root mean squared, against that of "
+        "the targets, outside the training range.",
     .differences =
         {"Adam instead of Nadam, fresh samples instead of 2^16 fixed ones, double instead of float32.",
          "A seed trains four runs and keeps the one with the smallest validation error, as it was then: a calculator "

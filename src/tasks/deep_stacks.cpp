@@ -91,10 +91,7 @@ double threshold(int depth, double epsilon) {
 }
 
 Cell cell_of(const Pair& pair, int depth, int hidden, long iterations) {
-  Cell cell;
-  cell.model = pair.name;
-  cell.operation = fmt::format("{} layers", depth);
-  cell.setting = fmt::format("hidden {}", hidden);
+  Cell cell(pair.name, fmt::format("{} layers", depth), fmt::format("hidden {}", hidden));
   cell.stack = stack_of_depth(pair, depth, hidden);
   // The habits of the unit that multiplies, which is the harder one to train; every layer keeps its own regularisers.
   const Recipe multiplying = (*find_module(pair.multiply))->recipe();
@@ -141,8 +138,7 @@ extern const Task deep_stacks{
         "of this width is the target. Layers of an additive and of a multiplicative unit take turns, 2 or 4 wide. The "
         "training of the multiplicative unit's header, squared error, regularisers from 40 to 70 % of the iterations, "
         "learning rate falling to 0 from there on, batch 128. Success: test error below that of NAUs and NMUs with "
-        "every "
-        "weight off by 1e-5, at the row with the smallest validation error.",
+        "every weight off by 1e-5, at the row with the smallest validation error.",
     .differences = {"Target and protocol are this project's own: nothing was published."},
     .presets = {{"quick", "NAU and NMU, 2 and 3 layers, 20,000 iterations", 8, "3 s"},
                 {"full", "all units, 2 to 6 layers, 50,000 iterations", 25, "15 min"}},

@@ -62,10 +62,7 @@ constexpr std::pair<std::string_view, std::string_view> models[] = {
 
 // Three hidden layers of eight, and a linear one behind them; the units are their own last layer.
 Cell cell_of(std::string_view model, std::string_view layer, long iterations) {
-  Cell cell;
-  cell.model = model;
-  cell.operation = "identity";
-  cell.setting = "[-5,5]";
+  Cell cell(model, "identity", "[-5,5]");
   const std::string last = model.starts_with("NA") ? fmt::format("{}:1", model) : "Linear:1";
   cell.stack = stack_of(fmt::format("{0},{0},{0},{1}", layer, last), 1);
   cell.recipe.layers.resize(cell.stack.size());
@@ -125,17 +122,14 @@ extern const Task identity_function{
     .source = "Trask et al.: Neural Arithmetic Logic Units, NeurIPS 2018, the first figure",
     .settings =
         "A network of one input, three hidden layers of eight and a linear output learns y = x for x uniform in "
-        "[-5,5], "
-        "with 14 activations and none; layers of NAC+ and of NAU beside them. Squared error, Adam 0.01, 10,000 "
+        "[-5,5], with 14 activations and none; layers of NAC+ and of NAU beside them. Squared error, Adam 0.01, 10,000 "
         "iterations. Measured is the mean absolute error inside, and outside where 5 < |x| < 20; success: below 0.125 "
         "outside, a hundredth of what x is there. `nalm figure identity` draws the error over x.",
     .differences =
         {"Size, iterations, learning rate and ranges are those of the paper; its optimiser and batches are not known "
-         "to "
-         "us: here Adam, and 128 fresh numbers for every iteration.",
+         "to us: here Adam, and 128 fresh numbers for every iteration.",
          "The list of activations is that of the figure, not checked against the paper, with the constants that are "
-         "usual: slope "
-         "0.01 (LeakyReLU) and 0.25 at the start (PReLU, one per layer), shrinking by 0.5.",
+         "usual: slope 0.01 (LeakyReLU) and 0.25 at the start (PReLU, one per layer), shrinking by 0.5.",
          "No figure was published as a number: the paper's statement is that all of them fail outside, the more the "
          "less linear they are, and PReLU least."},
     .presets = {{"quick", "tanh, PReLU, none and NAC+, 2,000 iterations", 4, "2 s"},

@@ -3,7 +3,6 @@
 // (5).
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -191,10 +190,7 @@ struct Parts {
 };
 
 Cell cell_of(const Parts& parts, int inputs, bool two_layers, long epochs, const StartMeans& means = {}) {
-  Cell cell;
-  cell.model = parts.unit.model;
-  cell.operation = name_of(parts.operation);
-  cell.setting = parts.setting;
+  Cell cell(parts.unit.model, name_of(parts.operation), parts.setting);
   cell.stack = stack_of(
       two_layers ? fmt::format("{0}:2,{0}:1", parts.unit.module) : fmt::format("{}:1", parts.unit.module), inputs);
   cell.recipe = schloer_recipe(parts.unit, cell.stack.size(), epochs, means);

@@ -80,10 +80,7 @@ constexpr NetworkOf networks[] = {
 };
 
 Cell cell_of(const NetworkOf& network, const Function& f) {
-  Cell cell;
-  cell.model = network.model;
-  cell.operation = f.name;
-  cell.setting = "100 inputs";
+  Cell cell(network.model, f.name, "100 inputs");
   cell.stack = stack_of(network.layers, inputs);
   TrainingRecipe& recipe = cell.recipe.training;
   recipe.optimiser = RmsProp{.learning_rate = f.learning_rate};

@@ -91,9 +91,7 @@ Cell cell_of(Kind kind, int layers, int width, const Function& function, long ep
   for (int k = 1; k < layers; ++k) text += fmt::format(fmt::runtime(hidden_layers[which]), width);
   text += last_layers[which];
 
-  Cell cell;
-  cell.model = fmt::format("{}-{}-{}", names[which], layers, width);
-  cell.operation = function.name;
+  Cell cell(fmt::format("{}-{}-{}", names[which], layers, width), function.name, "");
   cell.stack = stack_of(text, 2);
   constexpr long per_epoch = training_rows / batch_rows;
   cell.recipe.training.optimiser = Adam{.learning_rate = kind == Kind::Dense ? 1e-3 : 0.1};
@@ -165,9 +163,8 @@ extern const Task nlrl_functions{
         "only), AO (AND and OR), FC (relu, sigmoid at the end), then layers and width. Accuracy: the share of "
         "1,000 clean pairs with an error below 0.005; success: above 0.99.",
     .differences =
-        {"The table that is compared with is a re-run by others, which its author says exceeds the original "
-         "paper's, above "
-         "all for x and y. The loss of the original is not stated; the re-run's is the mean squared error.",
+        {"The table that is compared with is a re-run by others, which its author says exceeds the original paper's, "
+         "above all for x and y. The loss of the original is not stated; the re-run's is the mean squared error.",
          "Outputs are not clamped to [0, 1] before the loss: rules stay inside, but for what the noise does to the "
          "inputs.",
          "AN has no output negation: the input negation of the next layer does its work, and the last layer does "

@@ -25,16 +25,8 @@ constexpr int table_points = 100, log_points = 30;
 
 std::string name_of(const ToyGate& gate) { return fmt::format("gate ({},{})", gate.first, gate.second); }
 
-Cell make_cell(const ToyGate& gate, std::string setting) {
-  Cell cell;
-  cell.model = name_of(gate);
-  cell.operation = operation;
-  cell.setting = std::move(setting);
-  return cell;
-}
-
 Cell table_cell(const ToyGate& gate, const Point& point) {
-  Cell cell = make_cell(gate, fmt::format("({},{})", point.w1, point.w2));
+  Cell cell(name_of(gate), operation, fmt::format("({},{})", point.w1, point.w2));
   cell.measures = {{.name = "gradient norm"}, {.name = "loss"}};
   cell.own = [=](const OwnRunSettings&) -> Result<RunRecord> {
     const ToyLoss at = gate_toy_loss(gate, point.w1, point.w2, table_points);
@@ -45,7 +37,7 @@ Cell table_cell(const ToyGate& gate, const Point& point) {
 
 // Training from the flat place, on the engine's Adam, with gates that stay what they are.
 Cell training_cell(const ToyGate& gate) {
-  Cell cell = make_cell(gate, fmt::format("trained from ({},{})", start_w1, start_w2));
+  Cell cell(name_of(gate), operation, fmt::format("trained from ({},{})", start_w1, start_w2));
   cell.measures = {{.name = "w1"}, {.name = "w2"}, {.name = "loss"}};
   cell.goal = {.measure = "loss", .limit = 1e-4};
   cell.own_cost = 20;

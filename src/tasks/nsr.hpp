@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "experiment/task.hpp"
+#include "tasks/lstm.hpp"
 
 namespace nalm {
 
@@ -68,14 +69,15 @@ struct SequenceTask {
                 stack_of(fmt::format("NSR:2(redundancy={})", redundancy), 2), wiring, iterations);
   }
 
-  // The same recurrence with something else in the place of the register, and an LSTM.
+  // The preset baselines has the same recurrence with something else in the place of the register, and an LSTM.
+  std::vector<Cell> cells(std::string_view preset, long quick_iterations) const {
+    if (preset == "baselines") return baselines(50000);
+    return {cell(preset == "quick" ? quick_iterations : 50000)};
+  }
   std::vector<Cell> baselines(long iterations) const;
 
   Cell cell(std::string_view model, std::string setting, Stack stack, MakeWiring make, long iterations) const {
-    Cell cell;
-    cell.model = model;
-    cell.operation = operation;
-    cell.setting = std::move(setting);
+    Cell cell(model, operation, setting);
     cell.stack = std::move(stack);
     cell.wiring = make(cell.stack, training_length);
     cell.recipe = nsr_recipe(cell.stack, iterations, rows);
@@ -101,10 +103,5 @@ struct SequenceTask {
 
   static std::string measure(int length, int limit) { return fmt::format("mae of {} up to {}", length, limit); }
 };
-
-// An LSTM over the steps of a sequence, each of which sees so many inputs of the network, and a linear layer at its
-// end. Layers: input gate, forget gate, output gate, candidates, what the output gate sees, the linear one.
-Stack lstm_stack(int inputs_of_step, int hidden);
-Wiring lstm_wiring(const Stack& stack, int inputs, const std::vector<std::vector<int>>& steps);
 
 }  // namespace nalm

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cmath>
 
 #include "nalm/detail/portable.hpp"
 #include "tasks/nsr.hpp"
@@ -68,10 +67,7 @@ std::unique_ptr<RunData> data_of(const Relation& relation, double delta, std::ui
 
 Cell cell_of(const Relation& relation, std::string_view model, std::string_view stack, std::string setting,
              long iterations, double delta = 1) {
-  Cell cell;
-  cell.model = model;
-  cell.operation = relation.name;
-  cell.setting = std::move(setting);
+  Cell cell(model, relation.name, setting);
   cell.stack = stack_of(stack, 2);
   if (cell.stack.size() == 1) {  // the register's first output
     Wiring wiring(2);

@@ -40,11 +40,6 @@ Rows draw(Xoshiro& stream, int length, int limit, bool for_test) {
 constexpr std::array test_limits{10, 320, 10240};
 constexpr SequenceTask task{"count", "nsr counting", test_limits, 10240, wiring_of, recurrent, 2, draw};
 
-std::vector<Cell> cells(std::string_view preset) {
-  if (preset == "baselines") return task.baselines(50000);
-  return {task.cell(preset == "quick" ? 5000 : 50000)};
-}
-
 }  // namespace
 }  // namespace nsr_counting_task
 
@@ -60,14 +55,13 @@ extern const Task nsr_counting{
     .differences = {"Lengths count the numbers after the key: training sequences have 6 numbers, 5 to compare.",
                     "Training sequences are uniform from 1 to 10, the key too: an assumption.",
                     "Baselines: a perceptron, and NAU and NALU with a sigmoid, answer in the register's place; the "
-                    "LSTM has 10 units, sees the key in every step, and a dense layer with tanh stands where others "
-                    "have a plain tanh of the cell."},
+                    "LSTM has 10 units and sees the key in every step."},
     .presets = {{"quick", "5,000 steps", 4, "3 s"},
                 {"full", "50,000 steps", 10, "1.5 min"},
                 {"baselines", "a perceptron, NAU, NALU and an LSTM, 50,000 steps", 4, "20 min"}},
     .checks = {{"NSR", "count", "redundancy 10", "mae of 5 up to 10240", false, 0.1},
                {"NSR", "count", "redundancy 10", "mae of 50 up to 10240", false, 0.5}},
-    .preset_cells = nsr_counting_task::cells,
+    .preset_cells = [](std::string_view preset) { return nsr_counting_task::task.cells(preset, 5000); },
 };
 
 }  // namespace nalm

@@ -38,11 +38,6 @@ Rows draw(Xoshiro& stream, int length, int limit, bool /*for_test*/) {
 constexpr std::array test_limits{10, 80, 640, 5120};
 constexpr SequenceTask task{"minimum", "nsr minimum", test_limits, 80, wiring_of, recurrent, 1, draw};
 
-std::vector<Cell> cells(std::string_view preset) {
-  if (preset == "baselines") return task.baselines(50000);
-  return {task.cell(preset == "quick" ? 3000 : 50000)};
-}
-
 }  // namespace
 }  // namespace nsr_minimum_task
 
@@ -60,13 +55,13 @@ extern const Task nsr_minimum{
          "No figure was published to compare with: the public code counts instead, and its \"minimum\" figure is a "
          "copy of the counting one. The survey, after the arXiv version, calls the minimum perfect.",
          "Baselines: a perceptron, and NAU and NALU with a sigmoid, answer in the register's place; the LSTM has 10 "
-         "units, and a dense layer with tanh stands where others have a plain tanh of the cell."},
+         "units."},
     .presets = {{"quick", "3,000 steps", 4, "2 s"},
                 {"full", "50,000 steps", 10, "2 min"},
                 {"baselines", "a perceptron, NAU, NALU and an LSTM, 50,000 steps", 4, "20 min"}},
     .checks = {{"NSR", "minimum", "redundancy 10", "success", true, 1},
                {"NSR", "minimum", "redundancy 10", "mae of 20 up to 80", false, 0.1}},
-    .preset_cells = nsr_minimum_task::cells,
+    .preset_cells = [](std::string_view preset) { return nsr_minimum_task::task.cells(preset, 3000); },
 };
 
 }  // namespace nalm

@@ -80,10 +80,7 @@ class PiecewiseData final : public RunData {
 Cell cell_of(const Function& function, int redundancy, long iterations) {
   const int inputs = function.inputs;
   const auto layer = [](std::string_view text, int in) { return stack_of(text, in).front(); };
-  Cell cell;
-  cell.model = "NSR+NAU";
-  cell.operation = function.name;
-  cell.setting = fmt::format("redundancy {}", redundancy);
+  Cell cell("NSR+NAU", function.name, fmt::format("redundancy {}", redundancy));
   // The NAU has no bias: that of a linear layer which sees nothing but 0 takes its place.
   cell.stack = {layer(fmt::format("NSR:2(redundancy={})", redundancy), inputs), layer("NAU:1", inputs),
                 layer("Linear:1", 1), layer("NAU:1", inputs), layer("Linear:1", 1)};

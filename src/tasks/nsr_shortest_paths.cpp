@@ -150,7 +150,7 @@ class Test {
 
   // The mean absolute error of the final distances, for every scale.
   std::vector<double> errors(const Network<float>& trained) {
-    for (int k = 0; k < trained.layer_count(); ++k) network_->set_parameters(0, k, trained.parameters(0, k));
+    network_->set_parameters(0, trained.parameters(0));
     network_->update_weights();
     std::vector<double> result(test_scales.size());
     for (std::size_t k = 0; k < graphs_.size(); ++k) result[k / test_graphs] += error_of(graphs_[k]) / test_graphs;
@@ -218,22 +218,14 @@ Result<RunRecord> train(Model model, std::size_t test_nodes, long epochs, const 
     if (epoch == epochs || settings.stop.stop_requested()) break;
     for (std::size_t k = 0; k < x.size(); ++k) bundle.step(x[k].data(), t[k].data(), training_nodes);
   }
-  std::vector<double> parameters;
-  for (int k = 0; k < bundle.network().layer_count(); ++k) {
-    const std::vector<double> layer = bundle.network().parameters(0, k);
-    parameters.insert(parameters.end(), layer.begin(), layer.end());
-  }
-  record.keep(std::move(parameters));
+  record.keep(bundle.network().parameters(0));
   return record;
 }
 
 std::vector<Cell> cells(std::string_view preset) {
   std::vector<Cell> result;
   const auto add = [&](Model model, int nodes) {
-    Cell cell;
-    cell.model = names[static_cast<std::size_t>(model)];
-    cell.operation = "shortest paths";
-    cell.setting = fmt::format("{} nodes", nodes);
+    Cell cell(names[static_cast<std::size_t>(model)], "shortest paths", fmt::format("{} nodes", nodes));
     for (const int scale : test_scales) cell.measures.push_back({fmt::format("mae at {}", scale), Measure::Kind::Mae});
     cell.goal = {.measure = "mae at 10", .limit = 0.1};
     cell.own_cost = nodes;

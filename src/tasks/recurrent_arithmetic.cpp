@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "tasks/arithmetic_dataset.hpp"
+#include "tasks/lstm.hpp"
 
 namespace nalm {
 namespace recurrent_arithmetic_task {
@@ -112,38 +113,17 @@ Wiring unrolled(const Stack& layers, int length) {
   return wiring;
 }
 
-// c = f*c + i*g, h = o*tanh(c), where layer 0 has the three gates i, f and o of the row and h, layer 1 has g, and layer
-// 2 is the last. Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000.
 constexpr int lstm_hidden = 8;
 Wiring unrolled_lstm(const Stack& layers, int length) {
-  Wiring wiring(length * width);
-  int h = wiring.constant(0, lstm_hidden), c = wiring.constant(0, lstm_hidden);
-  const auto part = [&](int node, int number) {
-    std::vector<Wiring::Port> ports;
-    for (int i = 0; i < lstm_hidden; ++i) ports.push_back({node, number * lstm_hidden + i});
-    return wiring.pick(std::move(ports));
-  };
-  for (int step = 0; step < length; ++step) {
-    std::vector<Wiring::Port> ports;
-    for (int i = 0; i < width; ++i) ports.push_back({0, step * width + i});
-    for (int i = 0; i < lstm_hidden; ++i) ports.push_back({h, i});
-    const int row = wiring.pick(std::move(ports));
-    const int gates = wiring.layer(layers, 0, row), g = wiring.layer(layers, 1, row);
-    const int kept = wiring.product(part(gates, 1), c), added = wiring.product(part(gates, 0), g);
-    c = wiring.sum({{1, kept}, {1, added}});
-    h = wiring.product(part(gates, 2), wiring.tanh(c));
-  }
-  wiring.layer(layers, 2, h);
-  return wiring;
+  std::vector<std::vector<int>> steps(static_cast<std::size_t>(length));
+  for (int i = 0; i < length * width; ++i) steps[static_cast<std::size_t>(i / width)].push_back(i);
+  return lstm_wiring(layers, length * width, steps);
 }
 
 // A network that is not trained yet.
 Cell untrained(std::string_view name, SubsetOperation operation, Stack stack, Wiring (*unroll)(const Stack&, int),
                long iterations) {
-  Cell cell;
-  cell.model = name;
-  cell.operation = name_of(operation);
-  cell.setting = "10 steps";
+  Cell cell(name, name_of(operation), "10 steps");
   cell.stack = std::move(stack);
   cell.wiring = unroll(cell.stack, train_length);
   cell.recipe.training.iterations = iterations;
@@ -175,14 +155,6 @@ Cell cell_of(const Recurrence& recurrence, SubsetOperation operation, long itera
   return cell;
 }
 
-Cell lstm_cell(SubsetOperation operation, long iterations) {
-  return untrained("LSTM", operation,
-                   {layer(fmt::format("Dense:{}(activation=sigmoid)", 3 * lstm_hidden), width + lstm_hidden),
-                    layer(fmt::format("Dense:{}(activation=tanh)", lstm_hidden), width + lstm_hidden),
-                    layer("Linear:1", lstm_hidden)},
-                   unrolled_lstm, iterations);
-}
-
 using enum SubsetOperation;
 
 std::vector<Cell> cells(std::string_view preset) {
@@ -205,7 +177,8 @@ std::vector<Cell> cells(std::string_view preset) {
     }
   }
   for (const SubsetOperation operation : {Add, Subtract, Multiply})
-    if (preset == "all" || only_products == (operation == Multiply)) list.push_back(lstm_cell(operation, iterations));
+    if (preset == "all" || only_products == (operation == Multiply))
+      list.push_back(untrained("LSTM", operation, lstm_stack(width, lstm_hidden), unrolled_lstm, iterations));
   return list;
 }
 
@@ -220,15 +193,13 @@ extern const Task recurrent_arithmetic{
         "Ten inputs at each of ten steps, uniform in [1,2). a and b are the sums of two inputs each, one of them "
         "shared, over all steps; the target is a+b, a-b or a*b. A recurrent cell of 12 inputs and 2 outputs with a "
         "learnable start, then a layer to 1 output, and an LSTM beside them; Adam 1e-3, batch 128. Tested on 100 and "
-        "1000 steps, and on inputs "
-        "in [2,6).",
+        "1000 steps, and on inputs in [2,6).",
     .differences =
         {"The published figures are those of Hoedt et al., not checked against the paper, for a test on longer "
-         "sequences "
-         "and larger inputs together; here length and range are measured one by one, and the goal is length 1000.",
+         "sequences and larger inputs together; here length and range are measured one by one, and the goal is length "
+         "1000.",
          "The preset product trains x for 200,000 iterations instead of 2,000,000, with the regularisers of NAU and "
-         "NMU "
-         "from 50,000 to 100,000 instead of 1,000,000 to 2,000,000.",
+         "NMU from 50,000 to 100,000 instead of 1,000,000 to 2,000,000.",
          "The LSTM has 8 cells, starts from zeros and ends in a linear layer; its published size is not known to us.",
          "The learnable start of the cell is the constant term of a linear layer whose input is 0.",
          "The test at length 1000 has 50 rows, that at length 100 has 500."},

@@ -88,10 +88,7 @@ const std::vector<NetworkOf>& networks() {
 }
 
 Cell cell_of(const NetworkOf& network) {
-  Cell cell;
-  cell.model = network.model;
-  cell.operation = "all";
-  cell.setting = "U(.1,2.1)";
+  Cell cell(network.model, "all", "U(.1,2.1)");
   cell.stack = stack_of(network.layers, inputs);
   TrainingRecipe& recipe = cell.recipe.training;
   recipe.optimiser = network.optimiser;

@@ -60,8 +60,6 @@ class Errors {
         y_(outputs * lanes_),
         wanted_(curves.wanted) {
     for (const double value : curves.x) x_.insert(x_.end(), lanes_, value);
-    for (int k = 0; k < network_.layer_count(); ++k)
-      sizes_.push_back(static_cast<std::size_t>(network_.values(k).count));
   }
 
   // y - wanted, for each of the parameter vectors.
@@ -69,11 +67,8 @@ class Errors {
     std::vector<Vector> result;
     for (std::size_t first = 0; first < parameters.size(); first += lanes_) {
       const std::size_t count = std::min(lanes_, parameters.size() - first);
-      for (std::size_t l = 0; l < lanes_; ++l) {
-        const double* p = parameters[first + std::min(l, count - 1)].data();
-        for (std::size_t k = 0; k < sizes_.size(); p += sizes_[k], ++k)
-          network_.set_parameters(static_cast<int>(l), static_cast<int>(k), {p, sizes_[k]});
-      }
+      for (std::size_t l = 0; l < lanes_; ++l)
+        network_.set_parameters(static_cast<int>(l), parameters[first + std::min(l, count - 1)]);
       network_.update_weights();
       network_.predict(x_.data(), y_.data(), rows_);
       for (std::size_t l = 0; l < count; ++l) {
@@ -91,7 +86,6 @@ class Errors {
   std::size_t lanes_;
   AlignedVector<double> x_, y_;
   Vector wanted_;
-  std::vector<std::size_t> sizes_;
 };
 
 // Over all points, the first included, whose error is 0.
@@ -317,12 +311,7 @@ Result<RunRecord> run(const Setting& setting, const OwnRunSettings& own) {
       bundle.step(x.data(), t.data(), intervals.rows);
     }
     for (std::size_t l = 0; l < lanes && first < starts; ++l, ++first) {
-      Vector parameters;
-      for (int k = 0; k < 2; ++k) {
-        const Vector layer = bundle.network().parameters(static_cast<int>(l), k);
-        parameters.insert(parameters.end(), layer.begin(), layer.end());
-      }
-      Pruned start{std::move(parameters), {}, 0};
+      Pruned start{bundle.network().parameters(static_cast<int>(l)), {}, 0};
       start.free.assign(start.parameters.size(), true);
       // Gates decide themselves: an input is used.
       for (std::size_t k = 0; k < 3; ++k) start.parameters[places.gate(k)] = 1, start.free[places.gate(k)] = false;
@@ -334,9 +323,7 @@ Result<RunRecord> run(const Setting& setting, const OwnRunSettings& own) {
   const auto row = [&] {
     const Infection infection = infection_of(places, best.parameters);
     const double worst = std::max(std::fabs(infection.gamma - 0.5), std::fabs(infection.kappa - 0.5));
-    const auto non_zero =
-        std::count_if(best.parameters.begin(), best.parameters.end(), [](double v) { return std::fabs(v) > 1e-3; });
-    return std::vector<double>{mse_of(errors.of({best.parameters}).front()), static_cast<double>(non_zero),
+    return std::vector<double>{mse_of(errors.of({best.parameters}).front()), non_zero_count(best.parameters),
                                infection.gamma, infection.kappa, worst};
   };
   RunRecord record;
@@ -368,10 +355,7 @@ std::vector<Cell> cells(std::string_view preset) {
   }
   std::vector<Cell> list;
   for (const Setting& setting : settings) {
-    Cell cell;
-    cell.model = setting.model;
-    cell.operation = "SIR";
-    cell.setting = fmt::format("hidden {}, L1 {:g}", setting.hidden, setting.strength);
+    Cell cell(setting.model, "SIR", fmt::format("hidden {}, L1 {:g}", setting.hidden, setting.strength));
     for (const char* name : {"MSE", "non-zero", "gamma", "kappa", "exponent error"})
       cell.measures.push_back({name, {}, 0, 0});
     cell.goal = {"exponent error", "", 0.05, false, {}};
@@ -394,10 +378,9 @@ const std::vector<std::string_view> differences = {
     "single parameters are set to 0.",
     "Gates are 1 from the polishing on.",
     "The preset published (operation \"SIR by Euler\") follows the paper instead, with NPU, RealNPU and a dense "
-    "network "
-    "of two tanh layers: Euler's method with steps of 1 over the whole curves and straight lines between steps, one "
-    "start, "
-    "3,000 iterations, up to 1,000 of L-BFGS with the same penalty, nothing pruned. Line searches are not the "
+    "network of two tanh layers: Euler's method with steps of 1 over the whole curves and straight lines between "
+    "steps, one start, 3,000 iterations, up to 1,000 of L-BFGS with the same penalty, nothing pruned. Line searches "
+    "are not the "
     "authors': of four lengths at a time the best counts. Imaginary powers start at random too, a fifth of Glorot's.",
 };
 

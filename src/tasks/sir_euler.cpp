@@ -44,16 +44,6 @@ Recipe recipe_of(const Setting& setting, std::size_t layers, double learning_rat
   return recipe;
 }
 
-// The parameters of all layers, one after the other.
-Vector parameters_of(const Network<double>& network) {
-  Vector all;
-  for (int k = 0; k < network.layer_count(); ++k) {
-    const Vector layer = network.parameters(0, k);
-    all.insert(all.end(), layer.begin(), layer.end());
-  }
-  return all;
-}
-
 // The mean squared error over all points with its L1 penalty, as many vectors at a time as there are lanes.
 class Objective {
  public:
@@ -65,7 +55,8 @@ class Objective {
     std::vector<numeric::ValueAndGradient> result;
     for (std::size_t first = 0; first < points.size(); first += lanes) {
       const std::size_t count = std::min(lanes, points.size() - first);
-      for (std::size_t l = 0; l < lanes; ++l) set(static_cast<int>(l), points[first + std::min(l, count - 1)]);
+      for (std::size_t l = 0; l < lanes; ++l)
+        network_.set_parameters(static_cast<int>(l), points[first + std::min(l, count - 1)]);
       network_.update_weights();
       Vector sums(lanes);
       network_.squared_error(x_.data(), t_.data(), 1, sums);
@@ -78,7 +69,7 @@ class Objective {
   }
 
   double mse(const Vector& point) {
-    for (int l = 0; l < network_.lanes(); ++l) set(l, point);
+    for (int l = 0; l < network_.lanes(); ++l) network_.set_parameters(l, point);
     network_.update_weights();
     Vector sums(static_cast<std::size_t>(network_.lanes()));
     network_.squared_error(x_.data(), t_.data(), 1, sums);
@@ -86,20 +77,8 @@ class Objective {
   }
 
  private:
-  void set(int lane, const Vector& point) {
-    const double* p = point.data();
-    for (int k = 0; k < network_.layer_count(); ++k) {
-      const std::size_t size = static_cast<std::size_t>(network_.values(k).count);
-      network_.set_parameters(lane, k, {p, size});
-      p += size;
-    }
-  }
   numeric::ValueAndGradient one(int lane, double sum, const Vector& point) const {
-    numeric::ValueAndGradient result{sum / values_in_all, {}};
-    for (int k = 0; k < network_.layer_count(); ++k) {
-      const Vector layer = network_.gradients(lane, k);
-      result.gradient.insert(result.gradient.end(), layer.begin(), layer.end());
-    }
+    numeric::ValueAndGradient result{sum / values_in_all, network_.gradients(lane)};
     for (std::size_t k = 0; k < point.size(); ++k) {
       result.value += strength_ * std::fabs(point[k]);
       result.gradient[k] += strength_ * (point[k] > 0 ? 1 : point[k] < 0 ? -1 : 0);
@@ -131,16 +110,14 @@ Result<RunRecord> run(const Setting& setting, const OwnRunSettings& own) {
   Objective objective(bundle.network(), x, t, setting.strength);
   RunRecord record;
   const auto log = [&](long step, const Vector& parameters) {
-    const auto non_zero =
-        std::count_if(parameters.begin(), parameters.end(), [](double v) { return std::fabs(v) > 1e-3; });
     record.steps.push_back(step);
-    record.values.push_back({objective.mse(parameters), static_cast<double>(non_zero)});
+    record.values.push_back({objective.mse(parameters), non_zero_count(parameters)});
   };
   for (long e = 0; e < iterations; ++e) {
     if (own.stop.stop_requested()) return RunRecord{};
     bundle.step(x.data(), t.data(), 1);
   }
-  Vector parameters = parameters_of(bundle.network());
+  Vector parameters = bundle.network().parameters(0);
   log(iterations, parameters);
   // With a learning rate of 0 nothing is learned here either.
   const int refinements = learning_rate > 0 ? static_cast<int>(setting.refinements) : 0;
@@ -186,10 +163,7 @@ std::vector<Cell> sir_euler_cells(bool quick) {
   }
   std::vector<Cell> list;
   for (const Setting& setting : settings) {
-    Cell cell;
-    cell.model = setting.model;
-    cell.operation = sir_euler_operation;
-    cell.setting = fmt::format("hidden {}, L1 {:g}", setting.hidden, setting.strength);
+    Cell cell(setting.model, sir_euler_operation, fmt::format("hidden {}, L1 {:g}", setting.hidden, setting.strength));
     for (const char* name : {"MSE", "non-zero"}) cell.measures.push_back({name, {}, 0, 0});
     cell.goal = {"MSE", "", 0.1, false, {}};
     cell.own_cost = setting.hidden;

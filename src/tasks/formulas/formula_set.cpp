@@ -9,7 +9,6 @@
 
 #include "base/csv.hpp"
 #include "base/hash.hpp"
-#include "base/number.hpp"
 #include "base/random.hpp"
 #include "base/text.hpp"
 #include "nalm/detail/portable.hpp"

@@ -134,10 +134,7 @@ Result<std::vector<Cell>> formula_cells(const Plan& plan, std::vector<std::strin
   for (const FormulaCase& formula : tables->formulas) {
     for (const int rows : tables->rows) {
       for (const double noise : tables->noise) {
-        Cell cell;
-        cell.model = formula.name;
-        cell.operation = formula.family;
-        cell.setting = fmt::format("{} rows, noise {}", rows, noise);
+        Cell cell(formula.name, formula.family, fmt::format("{} rows, noise {}", rows, noise));
         cell.measures = {{"recovered", Measure::Kind::Other},
                          {"held_out_error", Measure::Kind::Other},
                          {"largest_error", Measure::Kind::Other},

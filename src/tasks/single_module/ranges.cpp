@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "base/nearest.hpp"
-#include "base/number.hpp"
 #include "base/text.hpp"
 
 namespace nalm {

@@ -71,12 +71,6 @@ struct Timings {
 struct Work {
   std::vector<std::vector<Place>> bundles;
   std::vector<Pair> pairs;
-
-  std::size_t place_count() const {
-    std::size_t count = 0;
-    for (const std::vector<Place>& places : bundles) count += places.size();
-    return count;
-  }
 };
 
 bool looks_at_validation(const Recipe& recipe) {

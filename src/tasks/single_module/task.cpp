@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
 
 #include "base/csv.hpp"
 #include "base/number.hpp"
@@ -72,10 +71,7 @@ Result<std::vector<TaskRange>> ranges_of(const Plan& plan) {
 }
 
 Cell cell_of(const Pair& pair, const TaskRange& range, int inputs, std::optional<long> iterations) {
-  Cell cell;
-  cell.model = pair.module->name;
-  cell.operation = name_of(pair.operation);
-  cell.setting = name_of(range.train);
+  Cell cell(pair.module->name, name_of(pair.operation), name_of(range.train));
   cell.stack = {{pair.module, default_shape(*pair.module, inputs, 1)}};
   cell.recipe = single_module_recipe(*pair.module, pair.operation, inputs);
   if (iterations) cell.recipe.training.iterations = *iterations;
