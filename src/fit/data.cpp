@@ -434,10 +434,9 @@ Result<Data> prepare(const Table& table, const FitOptions& options) {
       varies = varies || at(r, c) != at(0, c);
       is_target = is_target && at(r, c) == data.y[r];
     }
-    if (is_target) {
-      return Error{fmt::format("the column \"{}\" is equal to the target in every row; leave it out with --inputs.",
-                               table.columns[c])};
-    }
+    if (is_target)
+      data.notes.push_back(fmt::format("the column \"{}\" is equal to the target in every row; --inputs leaves it out",
+                                       table.columns[c]));
     for (const std::size_t other : kept) {
       bool same = true;
       for (std::size_t r = 0; same && r < data.rows; ++r) same = at(r, c) == at(r, other);

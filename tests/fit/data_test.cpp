@@ -81,10 +81,12 @@ TEST(Prepare, RefusesAConstantTarget) {
             "the target \"y\" is 2.5 in every row; a formula needs a target that varies.");
 }
 
-TEST(Prepare, RefusesAColumnThatIsTheTarget) {
+TEST(Prepare, TellsOfAColumnThatIsTheTarget) {
   const Table table = test::table_of({{"a", 1, 2}, {"b", 1, 2}}, 20, 1, [](const double* x, Xoshiro&) { return x[1]; });
-  EXPECT_EQ(refusal(table, {.target = "y"}),
-            "the column \"b\" is equal to the target in every row; leave it out with --inputs.");
+  const Result<Data> data = prepare(table, {.target = "y"});
+  ASSERT_TRUE(data.ok());
+  EXPECT_EQ(data->notes,
+            std::vector<std::string>{"the column \"b\" is equal to the target in every row; --inputs leaves it out"});
 }
 
 TEST(Prepare, RefusesEqualColumns) {
