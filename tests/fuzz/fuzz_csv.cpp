@@ -61,11 +61,29 @@ void check_round_trip(const nalm::Table& table) {
   }
 }
 
+// What is read as numbers is read the same way with words, and of text every cell is kept.
+void check_words(const std::string& text, const nalm::Result<nalm::Table>& numbers) {
+  const nalm::Result<nalm::Table> words = nalm::read_table(text, "fuzz", nalm::Cells::Words);
+  const nalm::Result<nalm::Table> all = nalm::read_table(text, "fuzz", nalm::Cells::Text);
+  require(words.ok() == all.ok() && (words.ok() || !numbers.ok()));
+  if (!words) return check_message(words.error().message);
+  require(words->rows == all->rows && words->columns == all->columns);
+  require(!numbers || (numbers->rows == words->rows && words->text.empty()));
+  require(all->text.size() == all->values.size());
+  for (std::size_t r = 0; r < all->rows; ++r)
+    for (std::size_t c = 0; c < all->columns.size(); ++c) require(all->text_at(r, c) != nullptr);
+  for (const nalm::TextCell& cell : words->text) {
+    require(std::isnan(words->at(cell.row, cell.column)));
+    require(!(nalm::is_missing(cell.text) && nalm::is_date(cell.text)));
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(data, data + size);
   const nalm::Result<nalm::Table> table = nalm::read_table(text, "fuzz");
+  check_words(text, table);
   if (!table) {
     check_message(table.error().message);
     return 0;
