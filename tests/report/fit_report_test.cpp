@@ -56,6 +56,22 @@ TEST(FitReport, ItsDataAreThoseOfTheFile) {
     EXPECT_EQ(input["values"], points["inputs"][input["name"].get<std::string>()]);
 }
 
+TEST(FitReport, DrawsAFormulaOfOneInputAsALineAndOneOfTwoAsAMap) {
+  const json box = {{{"column", "x"}, {"low", 0}, {"high", 10}}, {{"column", "z"}, {"low", 1}, {"high", 2}}};
+  const json line = data_of_fit({{"formula", "2*x"}, {"probe", {{"box", box}}}})["picture"];
+  EXPECT_EQ(line["input"], "x");
+  EXPECT_EQ(line["x"].front(), -1);
+  EXPECT_EQ(line["x"].back(), 11);
+  ASSERT_EQ(line["lines"].size(), 1u);
+  EXPECT_EQ(line["lines"][0]["y"].back(), 22);
+  EXPECT_TRUE(line["lines"][0]["low"].back().is_null()) << "nothing says how far rows scatter";
+  const json map = data_of_fit({{"formula", "x*z"}, {"probe", {{"box", box}}}})["picture"];
+  EXPECT_EQ(map["inputs"], (json{"x", "z"}));
+  EXPECT_EQ(map["z"].size(), map["x"].size() * map["y"].size());
+  EXPECT_NEAR(map["z"].back().get<double>(), 11 * 2.1, 1e-12);
+  EXPECT_TRUE(data_of_fit({{"formula", "x*z*w"}, {"probe", {{"box", box}}}})["picture"].is_null());
+}
+
 TEST(FitReport, NullStandsForWhatIsNotFinite) {
   const json data = data_of(sample("fit_model.json"));
   EXPECT_TRUE(data["points"]["predicted"][3].is_null());
