@@ -9,9 +9,11 @@
 
 #include "base/write_file.hpp"
 #include "cli/judgement.hpp"
+#include "cli/picture_file.hpp"
 #include "report/comparison.hpp"
 #include "report/fit_report.hpp"
 #include "report/report.hpp"
+#include "report/result_figures.hpp"
 #include "report/table.hpp"
 
 namespace nalm::cli {
@@ -112,14 +114,41 @@ int report_fit(const std::string& file, const JudgementOptions& options, const s
   return deliver_page(fit_page(text.str(), file), path);
 }
 
-int report(const std::string& folder, const JudgementOptions& options, const std::string& out) {
+// Figures for print.
+struct PrintOptions {
+  std::string folder, format = "svg", width = "174mm";
+};
+
+int write_figures(const Store& store, const Judgement& judgement, const PrintOptions& print) {
+  const Result<double> width = read_width(print.width);
+  if (!width) return fail(width.error());
+  const Result<std::vector<NamedPicture>> pictures = result_figures(store, judgement, *width);
+  if (!pictures) return fail(pictures.error());
+  std::error_code failed;
+  std::filesystem::create_directories(print.folder, failed);
+  if (failed) return fail({fmt::format("{}: the folder cannot be made ({}).", print.folder, failed.message())});
+  for (const NamedPicture& one : *pictures)
+    if (Status written = write_picture(one.picture, print.format, print.width,
+                                       fmt::format("{}/{}.{}", print.folder, one.name, print.format));
+        !written)
+      return fail(written.error());
+  put("Written: {} figures in {}\n", pictures->size(), print.folder);
+  return yes;
+}
+
+int report(const std::string& folder, const JudgementOptions& options, const std::string& out,
+           const PrintOptions& print) {
   std::error_code ignored;
-  if (std::filesystem::exists(folder, ignored) && !std::filesystem::is_directory(folder, ignored))
+  if (std::filesystem::exists(folder, ignored) && !std::filesystem::is_directory(folder, ignored)) {
+    if (!print.folder.empty())
+      return fail({fmt::format("{}: --figures draws the results of a benchmark, which a model file is not.", folder)});
     return report_fit(folder, options, out);
+  }
   const Result<Judgement> judgement = options.get();
   if (!judgement) return fail(judgement.error());
   const Result<Store> store = Store::read(folder);
   if (!store) return fail(store.error());
+  if (!print.folder.empty()) return write_figures(*store, *judgement, print);
   return deliver_page(report_page(*store, *judgement), out.empty() ? folder + "/report.html" : out);
 }
 
@@ -171,13 +200,20 @@ void add_compare(Program& program) {
 void add_report(Program& program) {
   static std::string folder = default_folder, out;
   static JudgementOptions options;
+  static PrintOptions print;
   Command command = program.add("report", "An HTML page with the figures and tables of a benchmark, or of a fit");
   command.optional_word("path", folder, "Folder with results, or the model file of a fit");
   options.add_to(command)
       .text("-o,--output", out,
             "Write to this file; report.html in the folder, or model.html for model.json, if not given", Value::File)
-      .example("  nalm report nalm-results -o report.html\n  nalm report model.json")
-      .run([] { return report(folder, options, out); });
+      .text("--figures", print.folder, "Write the figures for print to this folder instead of a page", Value::Folder)
+      .choice("--format", print.format, {"svg", "pdf", "png"}, "Of the figures; pdf and png need rsvg-convert")
+      .text("--width", print.width, "Of the figures: their width in print; letters keep their size")
+      .example(
+          "  nalm report nalm-results -o report.html\n  nalm report nalm-results --figures figures --format pdf "
+          "--width 84mm\n"
+          "  nalm report model.json")
+      .run([] { return report(folder, options, out, print); });
 }
 
 }  // namespace nalm::cli

@@ -27,13 +27,17 @@ std::int16_t share_of_span(double value, double lo, double hi) {
 }
 
 std::string base64(const std::vector<std::int16_t>& values) {
-  static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string bytes;
   for (const std::int16_t value : values) {
     const auto bits = static_cast<std::uint16_t>(value);
     bytes += static_cast<char>(bits & 0xff);
     bytes += static_cast<char>(bits >> 8);
   }
+  return base64(bytes);
+}
+
+std::string base64(std::string_view bytes) {
+  static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string text;
   for (std::size_t k = 0; k < bytes.size(); k += 3) {
     unsigned group = 0;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace nalm {
@@ -14,5 +15,6 @@ std::int16_t thousandths_of_decades(double value);
 std::int16_t share_of_span(double value, double lo, double hi);
 
 std::string base64(const std::vector<std::int16_t>& values);
+std::string base64(std::string_view bytes);
 
 }  // namespace nalm

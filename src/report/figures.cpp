@@ -65,6 +65,18 @@ Json surface(std::string_view title, const Axis2& x, const Axis2& y, std::string
           {"values", std::move(rows)}};
 }
 
+// The same colours mean the same in all panels of a figure.
+Json with_span(Json panel, double lo, double hi) {
+  panel["z"]["span"] = {lo, hi};
+  return panel;
+}
+// Points, or only words, on a surface.
+Json with_marks(Json panel, Json marks) {
+  panel["marks"] = std::move(marks);
+  return panel;
+}
+Json solution_at(double x, double y) { return {{"x", x}, {"y", y}, {"label", "solution"}}; }
+
 // ---- the figures ---------------------------------------------------------------------------------------------------
 
 Json regularisers() {
@@ -78,10 +90,10 @@ Json regularisers() {
        "sigmoid. NAU's and NMU's regulariser is switched on gradually: here its strength is 1, and it grows from "
        "iteration 4 to 6."},
       {"panels",
-       {lines(
-            "NAU and NMU: sparsity", "weight", evenly(-1.5, 1.5, 121), "regulariser",
-            {{"NAU: min(|w|, |1 - |w||)", [](double w) { return std::min(std::fabs(w), std::fabs(1 - std::fabs(w))); }},
-             {"NMU: min(|w|, |1 - w|)", [](double w) { return std::min(std::fabs(w), std::fabs(1 - w)); }}}),
+       {lines("NAU: sparsity", "weight, from -1 to 1", evenly(-1, 1, 81), "regulariser",
+              {{"min(|w|, |1 - |w||)", [](double w) { return std::min(std::fabs(w), std::fabs(1 - std::fabs(w))); }}}),
+        lines("NMU: sparsity", "weight, from 0 to 1", evenly(0, 1, 81), "regulariser",
+              {{"min(|w|, |1 - w|)", [](double w) { return std::min(std::fabs(w), std::fabs(1 - w)); }}}),
         lines("iNALU: saturation", "raw parameter", evenly(-30, 30, 121), "regulariser",
               {{"max(20 - |p|, 0)", [](double p) { return std::max(20 - std::fabs(p), 0.0); }}}),
         lines(
@@ -103,9 +115,15 @@ double effective_weight(std::string_view module_name, double W_hat, double M_hat
 
 Json weights() {
   const auto panel = [](std::string_view module, std::string_view formula) {
-    return surface(fmt::format("{}: {}", module, formula), {"raw weight Ŵ", evenly(-10, 10, 81)},
-                   {"raw weight M̂", evenly(-10, 10, 81)}, "effective weight W", false, {},
-                   [module](double W_hat, double M_hat) { return effective_weight(module, W_hat, M_hat); });
+    Json made = surface(fmt::format("{}: {}", module, formula), {"raw weight Ŵ", evenly(-10, 10, 81)},
+                        {"raw weight M̂", evenly(-10, 10, 81)}, "effective weight W", false, {},
+                        [module](double W_hat, double M_hat) { return effective_weight(module, W_hat, M_hat); });
+    made["z"]["signed"] = true;
+    const auto plateau = [](double x, double y, std::string_view label, bool light) {
+      return Json{{"x", x}, {"y", y}, {"label", label}, {"point", false}, {"light", light}};
+    };
+    return with_marks(with_span(std::move(made), -1, 1),
+                      {plateau(7, 7, "+1", true), plateau(-7, 7, "\u22121", true), plateau(0, -7, "0", false)});
   };
   return {
       {"title", "Effective weights of NALU and G-NALU"},
@@ -121,10 +139,10 @@ Json singularity() {
   constexpr double epsilon = 0.1;
   constexpr double x[] = {1, 1.2, 1.8, 2};
   constexpr double part = x[0] + x[1], all = x[0] + x[1] + x[2] + x[3], target = part * all;
-  const Axis2 w1{"weights of the first layer, w₁", evenly(-1.5, 1.5, 121)};
-  const Axis2 w2{"weights of the second layer, w₂", evenly(-1.5, 1.5, 121)};
+  const Axis2 w1{"weights of the first layer, w₁", evenly(-1.5, 1.5, 181)};
+  const Axis2 w2{"weights of the second layer, w₂", evenly(-1.5, 1.5, 181)};
   // On the curves of exact solutions the error is 0, whose logarithm would take all colours.
-  constexpr double floor = 0.1;
+  constexpr double floor = 0.5;
   const auto nac = [=](double a, double b) {
     return std::max(
         floor,
@@ -133,25 +151,33 @@ Json singularity() {
   const auto nmu = [=](double a, double b) {
     return std::max(floor, std::fabs((b * (a * part) + 1 - b) * (b * (a * all) + 1 - b) - target));
   };
+  // Two minus signs cancel, in magnitudes and in products.
+  const Json solutions{solution_at(1, 1), solution_at(-1, 1)};
   return {
       {"title", "The singularity of a stacked NAC₊ and NAC•"},
       {"caption",
        "Error of a two-layer network that should compute (x₁ + x₂)·(x₁ + x₂ + x₃ + x₄) at x = (1, 1.2, 1.8, 2), over "
-       "the weights of its layers: W₁ = [[w₁,w₁,0,0],[w₁,w₁,w₁,w₁]], W₂ = [w₂,w₂]. The solution is w₁ = w₂ = "
-       "1.\n\nNAC₊ followed by NAC• with ε = 0.1: near w₁ = 0 and with negative w₂ the product divides by almost "
-       "nothing, and the error explodes. The NMU has no such place. Errors above 1000 are drawn as 1000, below 0.1 as "
-       "0.1."},
+       "the weights of its layers: W₁ = [[w₁,w₁,0,0],[w₁,w₁,w₁,w₁]], W₂ = [w₂,w₂]. The solutions are w₁ = ±1, "
+       "w₂ = 1.\n\nNAC₊ followed by NAC• with ε = 0.1: near w₁ = 0 and with negative w₂ the product divides by almost "
+       "nothing, and the error explodes. The NMU has no such place. Errors above 1000 are drawn as 1000, below 0.5 as "
+       "0.5."},
       {"panels",
-       {surface("NAC₊ → NAC•, ε = 0.1", w1, w2, "root mean squared error", true, 1000.0, nac),
-        surface("NAC₊ → NMU", w1, w2, "root mean squared error", true, 1000.0, nmu)}}};
+       {with_marks(with_span(surface("NAC₊ → NAC•, ε = 0.1", w1, w2, "root mean squared error", true, 1000.0, nac),
+                             floor, 1000),
+                   solutions),
+        with_marks(with_span(surface("NAC₊ → NMU", w1, w2, "root mean squared error", true, 1000.0, nmu), floor, 1000),
+                   solutions)}}};
 }
 
 Json npu_gate() {
   const Axis2 w1{"power of x₁, w₁", evenly(-1, 2.5, 71)};
   const Axis2 w2{"power of x₂, w₂", evenly(-0.2, 1, 49)};
   const auto panel = [&](std::string_view title, const ToyGate& gate) {
-    return surface(title, w1, w2, "norm of the gradient", false, 2.5,
-                   [&gate](double a, double b) { return gate_toy_loss(gate, a, b, 10).gradient_norm; });
+    return with_marks(
+        with_span(surface(title, w1, w2, "norm of the gradient", false, 2.5,
+                          [&gate](double a, double b) { return gate_toy_loss(gate, a, b, 10).gradient_norm; }),
+                  0, 2.5),
+        {solution_at(1, 0)});
   };
   return {
       {"title", "The gate of the NPU"},

@@ -54,4 +54,24 @@ Result<std::string> make_page(std::string_view title, std::string_view script, s
   return page;
 }
 
+std::string make_plain_page(std::string_view title, std::string_view body) {
+  constexpr std::string_view head = R"(<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'">
+<link rel="icon" href="data:,">
+<title>)";
+  std::string page(head);
+  page += replaced(replaced(std::string(title), "&", "&amp;"), "<", "&lt;");
+  page += "</title>\n<style>";
+  page += assets::page_style;
+  page += "</style>\n</head>\n<body>\n<main id=\"page\" class=\"plain-page\">\n";
+  page += body;
+  page += "</main>\n</body>\n</html>\n";
+  return page;
+}
+
 }  // namespace nalm

@@ -17,4 +17,7 @@ extern const std::string_view page_report, page_figure, page_fit, page_compariso
 Result<std::string> make_page(std::string_view title, std::string_view script, std::string_view json);
 bool has_plotting_library();
 
+// A page without a script: its content is HTML already.
+std::string make_plain_page(std::string_view title, std::string_view body);
+
 }  // namespace nalm

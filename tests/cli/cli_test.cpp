@@ -265,15 +265,36 @@ TEST_F(Cli, ExplainShowsTheSurveysExample) {
   const Outcome run = program("explain nalu.json --input 2,3,4");
   EXPECT_EQ(run.exit_code, 0) << run.err;
   for (const char* part : {
-           "  W = tanh(W_hat)*sigmoid(M_hat)\n      = (1, -1, 0)\n",
-           "  summative path a = sum_i x_i*W_io\n      = -1\n",
-           "  multiplicative path m = exp(sum_i W_io*logarithm_i)\n      = 0.666667\n",
-           "  gate g = sigmoid(sum_i x_i*G_io)\n      = 1\n",
+           "  W_hat, learned: sign and selection\n      = (20, -20, 0)\n",
+           "  W = tanh(W_hat)*sigmoid(M_hat)\n      [1] tanh(20)*sigmoid(40) = 1\n      [2] tanh(-20)*sigmoid(40) = "
+           "-1\n      [3] tanh(0)*sigmoid(40) = 0\n",
+           "  summative path a = sum_i x_i*W_io\n      = 2*1 + 3*(-1) + 4*0 = -1\n",
+           "  multiplicative path m = exp(sum_i W_io*logarithm_i)\n      = exp(1*0.693147 + (-1)*1.09861 + 0*1.38629) "
+           "= "
+           "0.666667\n",
+           "  gate g = sigmoid(sum_i x_i*G_io)\n      = sigmoid(2*20 + 3*0 + 4*0) = 1\n",
+           "  y = g*a + (1 - g)*m\n      = 1*(-1) + (1 - 1)*0.666667 = -1\n",
            "  output = -1\n",
            "     = x1 - x2   at this input",
        }) {
     EXPECT_TRUE(contains(run.out, part)) << part << "\nnot in\n" << run.out;
   }
+  // What is learned stands before what is made of it; what only backward needs is left out.
+  EXPECT_LT(run.out.find("W_hat, learned"), run.out.find("  W = tanh(W_hat)*sigmoid(M_hat)\n"));
+  EXPECT_FALSE(contains(run.out, "  tanh = ")) << run.out;
+}
+
+TEST_F(Cli, ExplainWritesALesson) {
+  write("nmu.json", R"({"format":"nalm-model","version":1,"layers":[{"module":"NMU","inputs":3,"outputs":1,)"
+                    R"("parameters":{"W":[[1],[1],[0]]}}]})");
+  EXPECT_EQ(program("explain nmu.json --input 2,3,4 --html lesson.html").exit_code, 0);
+  const std::string page = text_of(folder_ / "lesson.html");
+  EXPECT_TRUE(page.starts_with("<!doctype html>"));
+  for (const char* part : {"<svg ", "2·3·1 = <strong>6</strong>", "1·2 + 1 − 1 = <strong>2</strong>", "y1 = x1·x2"})
+    EXPECT_TRUE(contains(page, part)) << part;
+  EXPECT_FALSE(contains(page, "product before"));
+  EXPECT_EQ(program("explain NALU --html module.html").exit_code, 0);
+  EXPECT_TRUE(contains(text_of(folder_ / "module.html"), "<svg "));
 }
 
 TEST_F(Cli, ExplainSpellsTheFormulaWithColumnNames) {

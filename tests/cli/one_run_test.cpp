@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -89,6 +90,60 @@ TEST_F(BenchCli, ListsAndWritesFigures) {
     EXPECT_TRUE(text_of(folder_ / "page.html").starts_with("<!doctype html>"));
   }
   expect_refused(program("figure nonsense"), {"\"nonsense\"", "regularisers, weights, singularity"});
+}
+
+TEST_F(BenchCli, DrawsModulesModelsAndFiguresForPrint) {
+  EXPECT_EQ(program("figure NMU").out, "Written: NMU.svg\n");
+  const std::string nmu = text_of(folder_ / "NMU.svg");
+  for (const char* part :
+       {"<svg ", "prefers-color-scheme: dark", ">factor<", "ends at 0 or 1", "Neural Multiplication Unit"})
+    EXPECT_TRUE(contains(nmu, part)) << part;
+  std::ofstream(folder_ / "m.json") << R"({"format":"nalm-model","version":1,"layers":[{"module":"NAU","inputs":2,)"
+                                       R"("outputs":1,"parameters":{"W":[[0.25],[-0.75]]}}]})";
+  EXPECT_EQ(program("figure nau --model m.json -o nau.svg").exit_code, 0);
+  for (const char* number : {">0.25<", ">\u22120.75<"})
+    EXPECT_TRUE(contains(text_of(folder_ / "nau.svg"), number)) << number;
+  EXPECT_EQ(program("figure --model m.json -o all.html").exit_code, 0);
+  EXPECT_TRUE(contains(text_of(folder_ / "all.html"), ">0.25<"));
+  expect_refused(program("figure NMU --model m.json"), {"none of its layers is a NMU"});
+  // In print a figure has the width that was asked for, and letters keep their size.
+  EXPECT_EQ(program("figure singularity --width 84mm -o s.svg").exit_code, 0);
+  EXPECT_TRUE(contains(text_of(folder_ / "s.svg"), "width=\"84mm\""));
+  EXPECT_TRUE(contains(text_of(folder_ / "s.svg"), "solution"));
+  EXPECT_EQ(program("figure idea").exit_code, 0);
+  EXPECT_EQ(program("figure task").exit_code, 0);
+  expect_refused(program("figure NMU --width 84miles"), {"84miles", "84mm"});
+  expect_refused(program("figure NMU --data"), {"has no numbers"});
+  expect_refused(program("figure NMU -o nmu.txt"), {"nmu.txt", ".svg, .pdf, .png or .html"});
+}
+
+TEST_F(BenchCli, WritesTheFiguresOfABenchmarkForPrint) {
+  make_small();
+  const Outcome run = program("report --figures figures --width 84mm");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "figures in figures")) << run.out;
+  std::size_t rates = 0, curves = 0;
+  for (const auto& entry : fs::directory_iterator(folder_ / "figures")) {
+    const std::string text = text_of(entry.path());
+    EXPECT_TRUE(text.starts_with("<svg ") && contains(text, "width=\"84mm\"")) << entry.path();
+    rates += contains(text, "Success rate");
+    curves += contains(text, "Learning curves") && contains(text, "test_mse");
+  }
+  EXPECT_GT(rates, 0u);
+  EXPECT_GT(curves, 0u);
+  expect_refused(program("report nowhere --figures f"), {"nowhere"});
+}
+
+// Without the converter, one sentence says what to install.
+TEST_F(BenchCli, PdfNeedsAConverter) {
+  expect_refused(program("figure NMU -o nmu.pdf", "PATH=/nowhere"), {"rsvg-convert", "librsvg2-bin"});
+  EXPECT_FALSE(fs::exists(folder_ / "nmu.pdf"));
+  if (std::system("command -v rsvg-convert > /dev/null 2>&1") != 0) GTEST_SKIP() << "no rsvg-convert";
+  EXPECT_EQ(program("figure NMU --width 84mm -o nmu.pdf").exit_code, 0);
+  EXPECT_TRUE(text_of(folder_ / "nmu.pdf").starts_with("%PDF-"));
+  EXPECT_EQ(program("figure NMU --format png -o nmu.png").exit_code, 0);
+  EXPECT_TRUE(text_of(folder_ / "nmu.png").starts_with("\x89PNG"));
+  EXPECT_FALSE(fs::exists(folder_ / "nmu.pdf.part"));
 }
 
 TEST_F(BenchCli, EveryCommandHasAnExample) {

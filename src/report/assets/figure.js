@@ -4,6 +4,7 @@
   const { data, make, number, log_ticks, wrap, smallest, largest, show_tip, hide_tip, Figure } = nalm;
   const LINE_COLOURS = ["m2", "m4", "m5", "m7", "m0", "m6", "m8", "m3", "m1", "m9", "m10", "m11"];
   const DASHES = [[1, 0], [7, 3], [2, 2.5], [9, 3, 2, 3]];
+  const SIGNED = [[166, 74, 0], [236, 152, 84], [246, 246, 244], [94, 165, 214], [0, 84, 148]];  // below 0 orange, above it blue
   const usable = (value) => typeof value === "number" && Number.isFinite(value);
   const file_name = (title, index) => title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") || `panel-${index + 1}`;
   const nearest = (list, value) => list.reduce((best, each, index) => (Math.abs(each - value) < Math.abs(list[best] - value) ? index : best), 0);
@@ -25,7 +26,7 @@
 
   // ---- lines ---------------------------------------------------------------------------------------------------
   function line_figure(panel, index) {
-    const looks = panel.series.map((series, at) => ({ colour: LINE_COLOURS[at % LINE_COLOURS.length], dash: DASHES[Math.floor(at / 3) % DASHES.length] }));
+    const looks = panel.series.map((series, at) => ({ colour: LINE_COLOURS[at % LINE_COLOURS.length], dash: DASHES[at % DASHES.length] }));
     const xs = panel.x.values;
     const build = (context) => {
       const rows = panel.series.flatMap((series, at) => xs.map((x, place) => ({ series: at, x, y: usable(series.values[place]) ? series.values[place] : null })));
@@ -128,24 +129,39 @@
     let low = known.length ? smallest(known) : 0;
     let high = known.length ? largest(known) : 1;
     if (log && high - low > 12) low = high - 12;  // a few tiny values must not take all the colours
+    if (panel.z.span) [low, high] = panel.z.span.map((value) => (log ? Math.log10(value) : value));  // the same in all panels
     if (!(high > low)) { low -= 0.5; high += 0.5; }
     const clipped = panel.values.some((row) => row.some((value) => usable(value) && value > limit));
     const viridis = vega.scheme("viridis");
+    const bytes_of = (share) => {
+      if (!panel.z.signed) return viridis(share).match(/[\d.]+/g).map(Number);
+      const at = share * (SIGNED.length - 1);
+      const from = Math.min(Math.floor(at), SIGNED.length - 2);
+      return SIGNED[from].map((part, index) => part + (SIGNED[from + 1][index] - part) * (at - from));
+    };
+    const palette = Array.from({ length: 1024 }, (_, at) => bytes_of(at / 1023));
 
-    // A picture of the grid: each pixel has the colour of the sample nearest to it.
+    // A picture of the grid. Values between those of the grid are interpolated, so that edges are smooth.
     const paint = () => {
-      const sample = (list, at, pixels) => nearest(list, list[0] + ((list.at(-1) - list[0]) * (at + 0.5)) / pixels);
-      const width = Math.min(726, Math.max(xs.length, Math.ceil(480 / xs.length) * xs.length));
-      const height = Math.min(726, Math.max(ys.length, Math.ceil(480 / ys.length) * ys.length));
-      const columns = Array.from({ length: width }, (_, at) => sample(xs, at, width));
-      const rows = Array.from({ length: height }, (_, at) => sample(ys, height - 1 - at, height));
-      const colours = grid.map((row) => row.map((value) => (value === null ? null
-        : viridis(Math.max(0, Math.min(1, (value - low) / (high - low)))).match(/[\d.]+/g).map(Number))));
+      const [width, height] = [480, 480];
+      const between = (length, at, pixels) => {
+        const place = ((length - 1) * (at + 0.5)) / pixels;
+        const from = Math.min(Math.floor(place), length - 2);
+        return [from, place - from];
+      };
+      const columns = Array.from({ length: width }, (_, at) => between(xs.length, at, width));
+      const rows = Array.from({ length: height }, (_, at) => between(ys.length, height - 1 - at, height));
+      const value_at = ([row, down], [column, across]) => {
+        const corners = [grid[row][column], grid[row][column + 1], grid[row + 1][column], grid[row + 1][column + 1]];
+        if (corners.some((value) => value === null)) return null;
+        return (1 - down) * ((1 - across) * corners[0] + across * corners[1]) + down * ((1 - across) * corners[2] + across * corners[3]);
+      };
       const canvas = make("canvas", { width, height });
       const pen = canvas.getContext("2d");
       const picture = pen.createImageData(width, height);
       rows.forEach((row, y) => columns.forEach((column, x) => {
-        const colour = colours[row]?.[column];
+        const value = value_at(row, column);
+        const colour = value === null ? null : palette[Math.round(1023 * Math.max(0, Math.min(1, (value - low) / (high - low))))];
         const at = 4 * (y * width + x);
         // where there is no value, a grey weave
         const [red, green, blue] = colour ?? ((x + y) % 8 < 2 ? [150, 150, 150] : [205, 205, 205]);
@@ -167,6 +183,9 @@
       return levels.flatMap((at, number_of) => contour(grid, at).flatMap((line, part) =>
         line.map(([column, row], order) => ({ line: `${number_of}.${part}`, order, x: interpolate(xs, column), y: interpolate(ys, row) }))));
     };
+    const marks = panel.marks ?? [];
+    const points = marks.filter((mark) => mark.point !== false);
+    const words = marks.filter((mark) => mark.point === false);
     const side = (context) => Math.min(context.width - 140, context.file ? 560 : 460);
     const build = (context) => {
       picture ??= paint();
@@ -184,10 +203,17 @@
             mark: { type: "image", url: picture, width: size, height: size, aspect: false }, encoding: { x, y } },
           // carries the legend: the picture has no scale of its own
           { data: { values: [{ x: xs[0], y: ys[0], z: low }] }, mark: { type: "point", size: 0, filled: true },
-            encoding: { x, y, color: { field: "z", type: "quantitative", scale: { domain: [low, high], scheme: "viridis", nice: false, zero: false },
+            encoding: { x, y, color: { field: "z", type: "quantitative", scale: panel.z.signed ? { domain: SIGNED.map((_, at) => low + ((high - low) * at) / (SIGNED.length - 1)), range: SIGNED.map((bytes) => `rgb(${bytes})`), interpolate: "rgb" }
+              : { domain: [low, high], scheme: "viridis", nice: false, zero: false },
               legend: { title: wrap(panel.z.title, 16), gradientLength: size * 0.7, gradientThickness: 12, gradientOpacity: 1, labelExpr: tick, ...(log ? { values: log_ticks(low, high, 7) } : { tickCount: 6 }) } } } },
-          ...(isolines.length ? [{ name: "isolines", data: { values: isolines }, mark: { type: "line", strokeWidth: 0.8, opacity: 0.75, color: "#ffffff" },
+          ...(isolines.length ? [{ name: "isolines", data: { values: isolines }, mark: { type: "line", strokeWidth: 0.8, opacity: panel.z.signed ? 0.35 : 0.75, color: panel.z.signed ? "#000000" : "#ffffff" },
             encoding: { x, y, detail: { field: "line", type: "nominal" }, order: { field: "order", type: "quantitative" } } }] : []),
+          ...(points.length ? [
+            { data: { values: points }, mark: { type: "point", size: 120, strokeWidth: 3.4, color: "#ffffff", filled: false, opacity: 1 }, encoding: { x, y } },
+            { name: "solutions", data: { values: points }, mark: { type: "point", size: 120, strokeWidth: 1.6, color: "#000000", filled: false, opacity: 1 }, encoding: { x, y } },
+            { data: { values: points }, mark: { type: "text", dy: 16, fontSize: 11, fontWeight: 600, color: "#000000", stroke: "#ffffff", strokeWidth: 3, strokeOpacity: 0.85 }, encoding: { x, y, text: { field: "label", type: "nominal" } } },
+            { data: { values: points }, mark: { type: "text", dy: 16, fontSize: 11, fontWeight: 600, color: "#000000" }, encoding: { x, y, text: { field: "label", type: "nominal" } } }] : []),
+          ...words.map((word) => ({ data: { values: [word] }, mark: { type: "text", fontSize: 15, fontWeight: 700, color: word.light ? "#ffffff" : "#000000" }, encoding: { x, y, text: { field: "label", type: "nominal" } } })),
         ],
       };
     };

@@ -1,0 +1,99 @@
+// Pictures: of every module, of models, of what this is about; charts for print.
+#include "report/picture.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "report/chart.hpp"
+#include "words.hpp"
+
+namespace nalm::picture_test {
+namespace {
+
+std::size_t count_of(const std::string& text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+// Closed tags, and nothing that a reader of XML stumbles over.
+void expect_whole(const std::string& svg) {
+  EXPECT_TRUE(svg.starts_with("<svg ")) << svg.substr(0, 80);
+  EXPECT_TRUE(svg.ends_with("</svg>\n"));
+  for (const char* tag : {"text", "tspan", "g", "title"})
+    EXPECT_EQ(count_of(svg, std::string("<") + tag + " ") + count_of(svg, std::string("<") + tag + ">"),
+              count_of(svg, std::string("</") + tag + ">"))
+        << tag;
+  EXPECT_FALSE(contains(svg, "nan"));
+}
+
+TEST(Picture, EveryModuleCanBeDrawn) {
+  for (const ModuleInfo* module : all_modules()) {
+    SCOPED_TRACE(module->name);
+    for (const double width : {317.0, 640.0}) {
+      const Picture picture =
+          module_picture(*module, default_shape(*module, 3, module->outputs_multiple_of), nullptr, width);
+      EXPECT_GE(picture.width, width);
+      EXPECT_GT(picture.height, 100);
+      const std::string svg = svg_of(picture);
+      expect_whole(svg);
+      EXPECT_TRUE(contains(svg, svg::escaped(module->name)));
+      EXPECT_TRUE(contains(svg, "prefers-color-scheme: dark"));
+    }
+  }
+}
+
+TEST(Picture, NamesCannotBreakThePicture) {
+  svg::Drawing drawing;
+  drawing.text(1, 2, "<script>&\"\x01");
+  const std::string svg = drawing.finish(10, 10, "a < b");
+  EXPECT_TRUE(contains(svg, "&lt;script&gt;&amp;&quot;<")) << svg;
+  EXPECT_TRUE(contains(svg, "<title>a &lt; b</title>"));
+}
+
+TEST(Picture, InPrintItIsAsWideAsAsked) {
+  const Picture picture = task_picture(317);
+  EXPECT_TRUE(contains(svg_of(picture, 84), "width=\"84mm\""));
+  EXPECT_FALSE(contains(svg_of(picture, 84, false), "prefers-color-scheme"));
+  expect_whole(svg_of(idea_picture(640)));
+}
+
+TEST(Picture, FormulasAreSetAsPeopleWriteThem) {
+  svg::Drawing drawing;
+  drawing.mathematics(0, 0, "sum_i W_hat*x_io - 2^2");
+  const std::string svg = drawing.finish(10, 10, "");
+  for (const char* part : {"Σ", "Ŵ·", "\u2212", ">io<", ">2<"}) EXPECT_TRUE(contains(svg, part)) << part << svg;
+  EXPECT_EQ(svg::number(-2e-7), "\u22122·10⁻⁷");
+  EXPECT_EQ(svg::number(0.25), "0.25");
+  EXPECT_EQ(svg::number(1e6, 3), "10⁶");
+}
+
+TEST(Picture, LinesAreWrapped) {
+  const svg::Font font{.size = 10};
+  const std::vector<std::string> lines = svg::wrapped("one two three four", svg::width_of("one two", font) + 1, font);
+  EXPECT_EQ(lines, (std::vector<std::string>{"one two", "three", "four"}));
+}
+
+// A line that ends where there is no value does not go on behind it.
+TEST(Chart, ABandAndABrokenLine) {
+  Chart chart{.title = "error", .x = {.title = "iteration"}, .y = {.title = "mse", .logarithmic = true}};
+  const double none = std::nan("");
+  chart.series.push_back(
+      {"NAU", {0, 1, 2, 3}, {1, none, 0.01, 0.001}, {1, none, 0.005, 0.0005}, {1, none, 0.02, 0.002}});
+  chart.series.push_back({"NMU", {0, 3}, {1, 1e-6}, {}, {}});
+  const std::string svg = svg_of(chart_picture("Learning curves", {chart}, 317));
+  expect_whole(svg);
+  for (const char* part : {"Learning curves", ">NAU<", ">NMU<", ">iteration<"})
+    EXPECT_TRUE(contains(svg, part)) << part;
+}
+
+TEST(Chart, AMapOfNumbers) {
+  MapOfNumbers map{"Runs solved", "%", {"NAU", "NMU"}, {"U[1,2)", "U[-2,2)"}, {{1, 0.5}, {std::nan(""), 0}}, 0, 1, 100};
+  const std::string svg = svg_of(map_picture(map, 317));
+  expect_whole(svg);
+  for (const char* part : {">100<", ">50<", ">0<", ">–<", ">U[-2,2)<"}) EXPECT_TRUE(contains(svg, part)) << part;
+}
+
+}  // namespace
+}  // namespace nalm::picture_test
