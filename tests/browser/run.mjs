@@ -1,6 +1,6 @@
 // Opens HTML reports, an explanatory figure and pages of fits in a headless Chromium and checks what a reader would see.
 //   node run.mjs --report FILE.html --task FILE.html --map FILE.html --runs FILE.html --comparison FILE.html --figure FILE.html
-//     --fit FILE.html --hostile FILE.html --shots DIR
+//     --fit FILE.html --hostile FILE.html --lesson FILE.html --shots DIR
 // Any of them may be left out. Report is that of the single module task; task and map are those of tasks with few cells and
 // with many; runs is one whose runs have a single row; comparison has results side by side. The hostile page is that of a
 // fit with markup in every text.
@@ -15,7 +15,7 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 
 const options = {};
 for (let at = 2; at < process.argv.length; at += 2) options[process.argv[at].replace(/^--/, "")] = process.argv[at + 1];
-const PAGES = ["report", "task", "map", "runs", "comparison", "figure", "fit", "hostile"];
+const PAGES = ["report", "task", "map", "runs", "comparison", "figure", "fit", "hostile", "lesson"];
 if (!PAGES.some((name) => options[name])) {
   console.error(`usage: node run.mjs ${PAGES.map((name) => `--${name} FILE.html`).join(" ")} --shots DIR`);
   process.exit(2);
@@ -77,7 +77,7 @@ const background = (page) => page.evaluate(() => getComputedStyle(document.body)
 const lightness = (colour) => colour.match(/[\d.]+/g).slice(0, 3).reduce((total, part) => total + Number(part), 0) / 3;
 const overflow = (page) => page.evaluate(() => {
   const room = document.documentElement.clientWidth;
-  const boxed = (element) => element.closest(".box, .formula, pre, nav, .plot svg, .paper, .skip, .tip");
+  const boxed = (element) => element.closest(".box, .formula, pre, nav, .plot svg, .drawing, .paper, .skip, .tip");
   const wide = [...document.querySelectorAll("body *")].filter((element) => !boxed(element) && element.getBoundingClientRect().right > room + 1);
   return { extra: document.documentElement.scrollWidth - room, wide: wide.slice(0, 3).map((element) => `${element.tagName}.${element.className}`) };
 });
@@ -117,8 +117,10 @@ async function check_downloads(page, figure, words) {
 async function check_dark(page, mark, where) {
   const colour = () => page.evaluate((selector) => { const style = getComputedStyle(document.querySelector(selector)); return style.fill + style.stroke; }, mark);
   const light = [await background(page), await colour()];
+  await check_contrast(page, `${where}, light`);
   await page.emulateMedia({ colorScheme: "dark" });
   const dark = [await background(page), await colour()];
+  await check_contrast(page, `${where}, dark`);
   check(lightness(light[0]) > 200 && lightness(dark[0]) < 60, `${where}: a dark system makes the page dark`, [light[0], dark[0]]);
   check(light[1] !== dark[1], `${where}: and changes the colours of the marks`, light[1]);
   await page.click('.theme [data-choice="light"]');
@@ -134,6 +136,38 @@ async function check_print(page, where) {
   equal(seen, [], `${where}: paper has no controls`);
   check(lightness(await background(page)) > 200, `${where}: paper is white even in dark mode`, await background(page));
 }
+// No section is taller than what stands in it.
+const check_heights = async (page, where) => {
+  const empty = await page.evaluate(() => [...document.querySelectorAll("main section")].flatMap((section) => {
+    const inside = [...section.children].filter((child) => child.getClientRects().length).map((child) => child.getBoundingClientRect().bottom);
+    const spare = section.getBoundingClientRect().bottom - Math.max(...inside);
+    return spare > 160 ? [`${section.id}: ${Math.round(spare)} pixels of nothing`] : [];
+  }));
+  equal(empty, [], `${where}: no section is taller than its content`);
+};
+// Text can be told from what is behind it: 4.5 to 1, or 3 to 1 if it is large (WCAG AA).
+const check_contrast = async (page, where) => {
+  const weak = await page.evaluate(() => {
+    const parts = (colour) => { const found = colour.match(/[\d.]+/g)?.map(Number) ?? [0, 0, 0, 0]; return colour.startsWith("color(") ? [...found.slice(-3).map((part) => part * 255), 1] : [...found.slice(0, 3), found[3] ?? 1]; };
+    const light = (colour) => colour.slice(0, 3).map((part) => part / 255).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)).reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0);
+    const behind = (element) => {
+      for (let each = element; each; each = each.parentElement) { const colour = parts(getComputedStyle(each).backgroundColor); if (colour[3] > 0.9) return colour; }
+      return [255, 255, 255, 1];
+    };
+    const found = new Map();
+    for (const element of document.querySelectorAll("#page *")) {
+      const words = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+      if (!words || element.closest("svg, option") || !element.getClientRects().length) continue;
+      const style = getComputedStyle(element);
+      const [a, b] = [light(parts(style.color)), light(behind(element))].sort((x, y) => y - x);
+      const large = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.6 && Number(style.fontWeight) >= 700);
+      const ratio = (a + 0.05) / (b + 0.05);
+      if (ratio < (large ? 3 : 4.5)) found.set(`${element.tagName}.${element.className}`, ratio.toFixed(2));
+    }
+    return [...found].slice(0, 4);
+  });
+  equal(weak, [], `${where}: text can be told from the page`);
+};
 const check_silence = async (page, where) => {
   equal(page.said, [], `${where}: the console is empty`);
   equal(await page.evaluate(() => nalm.messages), [], `${where}: the drawing library has no complaints`);
@@ -273,6 +307,15 @@ async function check_report(browser) {
   check(/^Seed \d+/.test(await page.textContent(".tip")), "curves: and tells its values", await page.textContent(".tip"));
   await shot(page, "curves.png");
 
+  // cells beside each other
+  await bring(page, "together");
+  const beside = cells.filter((cell) => cell.operation === cells[0].operation && cell.setting === cells[0].setting);
+  equal(await page.locator("#figure-together .mark-line path").count(), beside.length, "together: a median for every model");
+  equal(await page.locator("#figure-together .mark-area path").count(), beside.length, "together: with a band around it");
+  await page.selectOption("#choose-together", "setting");
+  await bring(page, "together");
+  equal(await page.locator("#figure-together .mark-line path").count(), cells.filter((cell) => cell.operation === cells[0].operation && cell.model === cells[0].model).length, "together: or for every setting");
+
   // failures
   await bring(page, "failures");
   const parts = operations.map((operation) => data.models.reduce((total, name) => {
@@ -289,6 +332,7 @@ async function check_report(browser) {
   check(data.recipes.flatMap(([names]) => names).every((name) => settings.includes(name.split(" ")[0])), "report: every recipe is told");
   const tall = await page.evaluate(() => document.getElementById("settings").offsetHeight);
   check(tall < 3000, "report: the settings fit on a few screens", tall);
+  await check_heights(page, "report");
   await check_claims(page, data, "report");
   await check_sideways(page, "report");
 
@@ -336,8 +380,15 @@ async function check_many_models(browser, operation) {
   check(keys.length > 1 && keys.every((number_of) => number_of <= 7), "many: at most seven models share a figure", keys);
   equal(keys.reduce((a, b) => a + b, 0), new Set(own.map((cell) => cell.model)).size, "many: every model is in one");
   equal(await page.locator(`[id^="figure-${operation}"] .success_ours_marks > path`).count(), own.length, "many: with all its cells");
+  equal(await marks(page, `map_${operation}`, `#figure-map-${operation}`), own.length, "many: a map has all of them at a glance");
+  await check_heights(page, "many");
   await check_silence(page, "many");
   await page.close();
+  const phone = await open(browser, many.copy, { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true }, "main section");
+  await draw_all(phone);
+  equal(await overflow(phone), { extra: 0, wide: [] }, "many: nothing sticks out of a phone of 390 pixels");
+  await check_heights(phone, "many on a phone");
+  await phone.close();
   many.remove();
 }
 
@@ -436,7 +487,14 @@ async function check_task(browser, file, few, where) {
     check(!notes.length || (await page.textContent("#curves .runs tbody")).includes(notes[0]), `${where}: with what they found`);
     equal(await lines("threshold_marks line"), cell.goal ? 1 : 0, `${where}: the goal has its line`);
     await bring(page, "values");
-    equal(await Promise.all(cell.measures.map((_, m) => marks(page, `strip_${m}`, "#figure-values"))), cell.measures.map(() => cell.seeds.length), `${where}: a dot for every judged value`);
+    const sized = (name) => /^.* at 1e\d+$/.test(name);  // one curve over the size instead of a panel each
+    equal(await Promise.all(cell.measures.map((_, m) => marks(page, `strip_${m}`, "#figure-values"))), cell.measures.map(({ name }) => (sized(name) ? 0 : cell.seeds.length)), `${where}: a dot for every judged value`);
+    if (cell.measures.filter(({ name }) => sized(name)).length > 2) {
+      await bring(page, "sizes");
+      const kinds = new Set(cell.measures.filter(({ name }) => sized(name)).map(({ name }) => name.replace(/ at 1e.*/, "")));
+      const beside = cells.filter((each) => each.setting === cell.setting && each.runs);
+      equal(await page.locator("#figure-sizes .mark-line path").count(), kinds.size * beside.length, `${where}: a curve over the size of the numbers for every cell and kind`);
+    }
   }
   check(outlines[0] !== outlines[1], `${where}: another cell has other curves`);
   const varying = ["model", "operation", "setting"].find((part) => new Set(cells.map((cell) => cell[part])).size > 1);
@@ -638,6 +696,7 @@ async function check_figure(browser) {
       const pictures = await page.evaluate((selector) => [...document.querySelectorAll(`${selector} image`)].map((each) => (each.getAttribute("href") ?? each.getAttribute("xlink:href")).slice(0, 15)), scope);
       equal(pictures, ["data:image/png;"], `${ids[index]}: the surface is drawn`);
       check(await page.locator(`${scope} .role-legend-gradient path, ${scope} .role-legend-gradient rect`).count() > 0, `${ids[index]}: it has a colour scale`);
+      equal(await marks(page, "solutions", scope), (panel.marks ?? []).filter((mark) => mark.point !== false).length, `${ids[index]}: the solutions are marked`);
     } else {
       equal(await page.locator(`${scope} .mark-line path`).count(), panel.series.filter((series) => series.mark !== "point").length, `${ids[index]}: a line for every series`);
       const points = panel.series.filter((series) => series.mark === "point").flatMap((series) => series.values.filter((value) => Number.isFinite(value) && (!panel.y.log || value > 0)));
@@ -812,9 +871,32 @@ async function check_hostile(browser) {
   await phone.close();
 }
 
+// Pages without a script: a lesson with pictures of modules.
+async function check_lesson(browser) {
+  for (const [width, scheme] of [[1280, "light"], [390, "dark"]]) {
+    const where = `lesson, ${width} pixels, ${scheme}`;
+    const page = await open(browser, options.lesson, { viewport: { width, height: 900 }, colorScheme: scheme }, "main svg");
+    equal(await overflow(page), { extra: 0, wide: [] }, `${where}: nothing sticks out`);
+    const drawing = await page.evaluate(() => {
+      const svg = document.querySelector("main svg");
+      const frame = svg.getBoundingClientRect();
+      const texts = [...svg.querySelectorAll("text")].map((each) => each.getBoundingClientRect());
+      return { texts: texts.length, outside: texts.filter((box) => box.left < frame.left - 1 || box.right > frame.right + 1 || box.bottom > frame.bottom + 1).length, paper: getComputedStyle(svg.querySelector("rect")).fill };
+    });
+    check(drawing.texts > 8, `${where}: the picture is drawn`, drawing.texts);
+    equal(drawing.outside, 0, `${where}: no word leaves the picture`);
+    check(scheme === "dark" ? lightness(drawing.paper) < 60 : lightness(drawing.paper) > 200, `${where}: the picture follows the system`, drawing.paper);
+    await check_contrast(page, where);
+    equal(page.said, [], `${where}: the console is empty`);
+    equal(page.asked, [], `${where}: nothing is requested but the file itself`);
+    await shot(page, `lesson-${width}.png`, { fullPage: true });
+    await page.close();
+  }
+}
+
 const begun = Date.now();
 const browser = await playwright.chromium.launch({ executablePath: BROWSER, args: FLAGS });
-for (const [name, run] of [["report", check_report], ["task", check_few_cells], ["map", check_many_cells], ["runs", check_runs], ["comparison", check_comparison], ["figure", check_figure], ["fit", check_fit], ["hostile", check_hostile]]) {
+for (const [name, run] of [["report", check_report], ["task", check_few_cells], ["map", check_many_cells], ["runs", check_runs], ["comparison", check_comparison], ["figure", check_figure], ["fit", check_fit], ["hostile", check_hostile], ["lesson", check_lesson]]) {
   if (!options[name]) continue;
   try {
     await run(browser);

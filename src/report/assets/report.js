@@ -301,9 +301,33 @@
   }
   function grid_section() {
     operation_parts = names.operation.flatMap(operation_figures);
+    // Many models: first all of them at a glance.
+    const crowded = names.operation.filter((operation) => names_among(cells.filter((cell) => cell.operation === operation), "model").length > MOST_ABREAST);
+    const glance = crowded.map((operation) => new Figure({
+      id: `map-${operation}`, title: `${operation_name(operation)}: all ${words.model}s`, level: 3, reserve: 420, build: (context) => model_map(context, operation),
+      subtitle: () => [`Success rate in per cent. ${data.title}.`, version],
+      describe: () => `Success rate of every ${words.model} by ${words.setting}, ${operation_name(operation)}. The table of all cells holds the numbers.`,
+      tip: (row) => cell_tip(cells[row.cell], success_rate), drawn: choose_on_click,
+    }));
     return section("overview", `How often, how fast, how exactly${names.operation.length > 1 ? ", by operation" : ""}`,
       intro(`Marks stand over the ${words.setting}; lines are 95\u202f% intervals. `, make("span", { class: "controls" }, `Click a ${words.model} to hide or show it, a mark to see its runs.`)),
-      operation_parts.map((figure) => figure.element));
+      glance.map((figure) => figure.element), operation_parts.map((figure) => figure.element));
+  }
+  // The success rate of every model on every setting: models are rows, so that there is room for their names.
+  function model_map(context, operation) {
+    const { colour } = context;
+    const own = cells.filter((cell) => cell.operation === operation && success_rate.of(cell));
+    const models = names_among(own, "model");
+    const settings = names_among(own, "setting");
+    const left = label_column(models, context.width * 0.34);
+    const column = Math.floor(Math.min(96, (context.width - left.room - 12) / settings.length));
+    const rows = own.map((cell) => ({ cell: cell.index, model: cell.model, setting: cell.setting, text: success_rate.brief(success_rate.of(cell)[0]), colour: blend(context, success_rate.of(cell)[0] / 100) }));
+    const flat = largest(settings.map((name) => name.length)) * 6.6 <= column;
+    const x = { field: "setting", type: "nominal", scale: { domain: settings, padding: 0 }, axis: names_axis(colour, { orient: "top", labelFontSize: 10.5, labelPadding: 6, labelLimit: 120, ...(flat ? { labelAngle: 0 } : { labelAngle: -90, labelAlign: "left", labelBaseline: "middle" }) }) };
+    const y = { field: "model", type: "nominal", scale: { domain: models, padding: 0 }, axis: names_axis(colour, left.axis(models)) };
+    return { width: column * settings.length, height: 22 * models.length, data: { values: rows }, layer: [
+      { name: `map_${operation}`, mark: { type: "rect", stroke: colour("paper"), strokeWidth: 1.5, tooltip: { content: "data" } }, encoding: { x, y, fill: plain("colour") } },
+      { mark: { type: "text", fontSize: 11, color: colour("ink"), tooltip: { content: "data" } }, encoding: { x, y, text: { field: "text", type: "nominal" } } }] };
   }
 
   // ---- cells: marks or a map -----------------------------------------------------------------------------------
@@ -758,12 +782,100 @@
     return { figure, point_at };
   }
 
+  const no_runs_yet = (colour) => ({ data: { values: [{}] }, mark: { type: "text", color: colour("soft") }, encoding: { text: { value: "no runs yet" } }, width: 200, height: 40 });
+
+  // Cells beside each other: the median of their runs, and the middle half of them as a band.
+  function together_figure() {
+    const MOST_LINES = 12;
+    let part = varying.includes("model") ? "model" : varying[0];
+    const beside = () => cells.filter((cell) => cell.runs && cell.measures.some(({ name }) => name === state.measure) && PARTS.every((each) => each === part || cell[each] === state.chosen[each])).slice(0, MOST_LINES);
+    const look = (at) => ({ name: `m${[2, 4, 5, 7, 0, 6, 8, 3, 1, 9, 10, 11][at % 12]}`, dash: [[1, 0], [7, 3], [2, 2.5], [9, 3, 2, 3]][at % 4] });
+    const build = (context) => {
+      const { colour } = context;
+      const shown = beside();
+      if (!shown.length) return no_runs_yet(colour);
+      const rows_of = shown.map((cell) => {
+        const m = cell.measures.findIndex(({ name }) => name === state.measure);
+        const lines = curves_of(cell);
+        const steps = [...new Set(lines.flatMap((line) => line.steps))].sort((a, b) => a - b);
+        const at = lines.map(() => -1);
+        return steps.map((step) => {
+          const values = [];
+          lines.forEach((line, index) => {
+            while (at[index] + 1 < line.steps.length && line.steps[at[index] + 1] <= step) ++at[index];
+            if (at[index] >= 0) { const value = line.values[at[index]][m]; values.push(Number.isNaN(value) ? Infinity : value); }
+          });
+          return { step, middle: middle(values, 0.5), low: middle(values, 0.25), high: middle(values, 0.75) };
+        });
+      });
+      const measure = shown[0]?.measures.find(({ name }) => name === state.measure);
+      const scale = axis_of(rows_of.flat().flatMap(({ middle: value, low, high }) => [value, low, high]), { linear: Boolean(measure?.span), span: is_share(measure) ? [0, 1] : [] });
+      const steps = rows_of.flat().map(({ step }) => step);
+      const x = quantity("step", [smallest(steps), Math.max(largest(steps), smallest(steps) + 1)], { title: "Iteration", grid: false, tickCount: context.narrow ? 3 : 10, labelExpr: "nalmCount(datum.value)", labelFlush: true });
+      const y = (name) => quantity(name, scale.domain, { ...scale.axis, minExtent: 44, maxExtent: 44 });
+      const layer = rows_of.flatMap((rows, at) => {
+        const values = rows.map(({ step, middle: value, low, high }) => ({ step, value: scale.level(value), low: scale.level(low), high: scale.level(high) }));
+        const stroke = colour(look(at).name);
+        return [
+          { name: `band_${at}`, data: { values }, mark: { type: "area", color: stroke, opacity: 0.14 }, encoding: { x, y: y("low"), y2: { field: "high" } } },
+          { name: `together_${at}`, data: { values }, mark: { type: "line", strokeWidth: 2, strokeJoin: "round", strokeDash: look(at).dash, color: stroke }, encoding: { x, y: y("value") } }];
+      });
+      return { title: { text: `${state.measure}${measure && !measure.span ? ", logarithmic" : ""}` }, width: context.width - 62, height: context.narrow ? 260 : 340, layer };
+    };
+    const name_of = (cell) => cell[part] || cell.model;
+    const figure = new Figure({
+      id: "together", title: "Beside each other", level: 3, build, reserve: 420,
+      lead: "Lines are medians over the runs, bands hold the middle half of them.",
+      subtitle: () => [`${state.measure}: medians, and the middle half of the runs. ${data.title}.`, version],
+      keys: (context) => beside().map((cell, at) => ({ label: name_of(cell), colour: context.colour(look(at).name), dash: look(at).dash })),
+      describe: () => `${state.measure} over the iterations, median and middle half of the runs, of ${beside().map(cell_name).join("; ")}.`,
+      drawn: (view, self) => self.legend.replaceChildren(...beside().map((cell, at) => note_key(line_key(look(at).name, look(at).dash[1] ? "dashed" : ""), name_of(cell)))),
+    });
+    const select = make("select", { id: "choose-together", onchange: () => { part = select.value; figure.redraw(); } }, varying.map((each) => option(each, `By ${words[each]}`)));
+    select.value = part;
+    const fields = make("div", { class: "fields controls" }, field("Set side by side", select));
+    return { figure, fields, possible: () => beside().length > 0 };
+  }
+
+  // Measures of the same thing at growing sizes, such as "mae at 1e3": one curve instead of a panel each.
+  const SIZED = /^(.*) at (1e\d+)$/;
+  const sized_kinds = [...new Set(data.measures.map(({ name }) => name.match(SIZED)?.[1]).filter(Boolean))].filter((kind) => data.measures.filter(({ name }) => name.match(SIZED)?.[1] === kind).length > 2);
+  const is_sized = (name) => sized_kinds.includes(name.match(SIZED)?.[1]);
+  function sizes_figure() {
+    const beside = () => cells.filter((cell) => cell.runs && cell.setting === state.chosen.setting && cell.measures.some(({ name }) => is_sized(name)));
+    const look = (at) => ({ name: `m${[2, 4, 5, 7, 0, 6, 8, 3, 1, 9, 10, 11][at % 12]}`, dash: [[1, 0], [7, 3], [2, 2.5], [9, 3, 2, 3]][at % 4] });
+    const build = (context) => {
+      const { colour } = context;
+      if (!beside().length) return no_runs_yet(colour);
+      const panels = sized_kinds.map((kind, k) => {
+        const rows = beside().map((cell) => cell.measures.filter(({ name }) => name.match(SIZED)?.[1] === kind).map((measure) => ({ size: Math.log10(Number(measure.name.match(SIZED)[2])), value: or_infinite(measure.median) })));
+        const share = data.measures.some(({ name, share: is }) => is && name.match(SIZED)?.[1] === kind);
+        const scale = axis_of(rows.flat().map(({ value }) => value), { linear: true, span: share ? [0, 1] : [0], limit: 5 });
+        const sizes = rows.flat().map(({ size }) => size);
+        const x = quantity("size", [smallest(sizes), Math.max(largest(sizes), smallest(sizes) + 1)], { title: "Size of the numbers", grid: false, tickCount: context.narrow ? 4 : 8, tickMinStep: 1, labelExpr: "nalmPower(datum.value)", labelFlush: true });
+        const y = quantity("value", scale.domain, { ...scale.axis, minExtent: 44, maxExtent: 44 });
+        return { title: { text: `${kind}, median of the runs` }, width: context.width - 62, height: 190,
+          layer: rows.map((list, at) => ({ name: `sizes_${k}_${at}`, data: { values: list.map(({ size, value }) => ({ size, value: scale.level(value) })) },
+            mark: { type: "line", point: { size: 26, fill: colour(look(at).name) }, strokeWidth: 2, strokeDash: look(at).dash, color: colour(look(at).name) }, encoding: { x, y } })) };
+      });
+      return { vconcat: panels, spacing: 26 };
+    };
+    const name_of = (cell) => short_name(cell, "setting");
+    return new Figure({
+      id: "sizes", title: "Over the size of the numbers", level: 3, build, reserve: 480,
+      subtitle: () => [`Medians over the runs. ${data.title}.`, version],
+      keys: (context) => beside().map((cell, at) => ({ label: name_of(cell), colour: context.colour(look(at).name), dash: look(at).dash })),
+      describe: () => `${sized_kinds.join(" and ")} over the size of the numbers, of ${beside().map(name_of).join("; ")}.`,
+      drawn: (view, self) => self.legend.replaceChildren(...beside().map((cell, at) => note_key(line_key(look(at).name, look(at).dash[1] ? "dashed" : ""), name_of(cell)))),
+    });
+  }
+
   // Every run a dot, with the quarters around the median; a panel per measure.
   function strip_figure() {
     const build = (context) => {
       const { colour } = context;
       const cell = state.chosen;
-      const columns = Math.min(cell.measures.length, context.width >= 900 ? 3 : context.width >= 560 ? 2 : 1);
+      const columns = Math.min(Math.max(1, cell.measures.filter(({ name }) => !is_sized(name)).length), context.width >= 900 ? 3 : context.width >= 560 ? 2 : 1);
       const gap = 34;
       const width = Math.floor((context.width - 24 - gap * (columns - 1)) / columns);
       const panels = cell.measures.map((measure, m) => {
@@ -790,9 +902,9 @@
         ].filter(({ data: { values: list } }) => list.length);
         const told = `median ${number(or_infinite(measure.median))}, MAD ${number(or_infinite(measure.mad))}${theirs.length ? `; published ${theirs.map(number).join(", ")}` : ""}`;
         return { title: { text: measure.name, subtitle: wrap(cell.runs ? told : "no runs yet", Math.floor(width / 6)) }, width, height: 46, layer };
-      }).filter(({ layer }) => layer.length);
+      }).filter(({ layer, title }) => layer.length && !is_sized(title.text));
       return panels.length ? { concat: panels, columns, spacing: gap, resolve: { scale: { x: "independent", y: "independent" } } }
-        : { data: { values: [{}] }, mark: { type: "text", color: colour("soft") }, encoding: { text: { value: "no runs yet" } }, width: 200, height: 40 };
+        : no_runs_yet(colour);
     };
     return new Figure({
       id: "values", title: "Judged values", level: 3, lead: "At the row that is judged, a dot per run; the box holds the middle half, the bar is the median. MAD: median of the absolute deviations from it.", build, reserve: 220,
@@ -809,9 +921,11 @@
 
   function chosen_section() {
     const curves = has_curves ? curve_figure() : null;
+    const together = has_curves && varying.length ? together_figure() : null;
+    const sizes = sized_kinds.length ? sizes_figure() : null;
     const strips = strip_figure();
     const selects = Object.fromEntries(["operation", "model", "setting"].map((part) => [part, make("select", { id: `choose-${part}`, onchange: () => pick(part) })]));
-    const measure_select = make("select", { id: "choose-measure", onchange: () => { state.measure = measure_select.value; curves.figure.redraw(); } });
+    const measure_select = make("select", { id: "choose-measure", onchange: () => { state.measure = measure_select.value; curves.figure.redraw(); together?.figure.redraw(); } });
     // The cell with the part that was changed, and as much as possible of the others.
     const pick = (changed) => {
       const alike = (cell) => sum(PARTS, (part) => (cell[part] === selects[part].value ? 1 : 0));
@@ -857,18 +971,23 @@
         : `${plural(cell.runs, "run", "runs")}; nothing is judged.`;
       empty.hidden = cell.runs > 0;
       for (const part of [curves?.figure.element, strips.element, runs_title, runs_holder]) if (part) part.hidden = cell.runs === 0;
+      if (cell.measures.every(({ name }) => is_sized(name))) strips.element.hidden = true;
+      for (const part of together ? [together.figure.element, together.fields] : []) part.hidden = !together.possible();
+      if (sizes) sizes.element.hidden = cell.runs === 0;
       fill_runs();
       if (curves) {
         curves.figure.title = `Learning curves: ${cell_name(cell)}`;
         curves.figure.redraw();
       }
+      together?.figure.redraw();
+      sizes?.redraw();
       strips.redraw();
     };
     const element = section("curves", curves ? "Learning curves" : "A cell and its runs",
       curves ? intro("A line per run, and their median", judged_cells.length ? ": blue where the run was solved, orange and dashed where it was not. " : ". ",
         make("span", { class: "controls" }, "Point at a line for its values; a ring marks the row that is judged.")) : null,
       make("div", { class: "fields controls" }, ["operation", "model", "setting"].filter((part) => names[part].length > 1).map((part) => field(capital(words[part]), selects[part])), curves ? field("Measure", measure_select) : null),
-      empty, curves ? curves.figure.element : [heading, lead_line], strips.element, runs_title, runs_holder);
+      empty, curves ? curves.figure.element : [heading, lead_line], together ? [together.fields, together.figure.element] : null, sizes?.element, strips.element, runs_title, runs_holder);
     return { element, refresh, title: element.querySelector("h2") };
   }
 
