@@ -65,6 +65,10 @@ class Formula:
         """A Python function of scalars, as text."""
         return self._export("python")
 
+    def numpy(self) -> str:
+        """A Python function of NumPy arrays, as text."""
+        return self._export("numpy")
+
     def c(self) -> str:
         """A function in C, as text."""
         return self._export("c")
