@@ -26,7 +26,7 @@ using namespace numeric;
 
 namespace {
 
-constexpr int restarts = 24;
+constexpr int stack_restarts = 24;
 constexpr long chunk = 1000;  // iterations between looks at the clock
 constexpr std::size_t rows_for_errors = 256;
 constexpr double longest_formula = 1000;
@@ -229,11 +229,11 @@ Result<std::vector<Finalist>> train_stack(const Data& data, const FitOptions& op
   // The habits of the user's last layer; the Linear layer behind it has none.
   if (stack->size() > 1) settings.recipe.training = (*stack)[stack->size() - 2].module->recipe().training;
   settings.recipe.training.loss = {};
-  settings.runs = restarts;
+  settings.runs = stack_restarts;
   settings.threads = options.threads;
   Result<Trainer> trainer = Trainer::create(settings);
   if (!trainer) return trainer.error();
-  for (int run = 0; run < restarts; ++run) {
+  for (int run = 0; run < stack_restarts; ++run) {
     const std::uint64_t seed = options.seed * 1000003u + static_cast<std::uint64_t>(run);
     if (Status started = trainer->start(run, seed); !started) return started.error();
   }
@@ -253,9 +253,9 @@ Result<std::vector<Finalist>> train_stack(const Data& data, const FitOptions& op
   };
   const Subset few = subset(data, rows_for_errors, scale);
   const long iterations = settings.recipe.training.iterations;
-  std::array<double, restarts> errors{};  // at the last look
+  std::array<double, stack_restarts> errors{};  // at the last look
   for (long done = 0; done < iterations && !cut; done += chunk) {
-    for (int run = 0; run < restarts; ++run) {
+    for (int run = 0; run < stack_restarts; ++run) {
       const Result<std::vector<double>> y = predict(*trainer->model(run), few.x, Precision::Double);
       double sum = 0;
       for (std::size_t k = 0; y && k < few.y.size(); ++k) sum += portable::pow((*y)[k] - few.y[k] / data.y_scale, 2);
@@ -270,7 +270,7 @@ Result<std::vector<Finalist>> train_stack(const Data& data, const FitOptions& op
     cut = watch.stop && watch.stop();
   }
   const Subset rows = subset(data, rows_for_numbers, 1);
-  std::vector<int> order(restarts);
+  std::vector<int> order(stack_restarts);
   std::iota(order.begin(), order.end(), 0);
   const auto at = [](int run) { return static_cast<std::size_t>(run); };
   if (cut) std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return errors[at(a)] < errors[at(b)]; });
