@@ -51,17 +51,11 @@ Result<Plan> plan_of(const BenchCommand& o) {
   if (!task) return task.error();
   const Result<const TaskPreset*> preset = find_preset(**task, o.preset);
   if (!preset) return preset.error();
-  Plan plan{*task,
-            std::string((*preset)->name),
-            o.modules,
-            o.operations,
-            o.settings,
-            {},
-            o.iterations,
-            o.log_every,
-            o.learning_rate,
-            o.recipe,
-            {}};
+  Plan plan;
+  plan.task = *task, plan.preset = (*preset)->name;
+  plan.models = o.modules, plan.operations = o.operations, plan.settings = o.settings;
+  plan.iterations = o.iterations, plan.log_every = o.log_every, plan.learning_rate = o.learning_rate;
+  plan.recipe = o.recipe;
   for (const auto& [name, value] : o.own)
     if (!value.empty()) plan.options[name] = value;
   const std::uint32_t first = (*task)->first_seed;

@@ -45,14 +45,8 @@ std::string placeholder(const Argument& argument) {
   std::string list = fmt::format("{}", fmt::join(argument.choices, "|"));
   if (!argument.choices.empty() && list.size() <= 22) return list;
   if (!argument.choices.empty()) return "NAME";
-  constexpr std::pair<Value, const char*> words[] = {{Value::Number, "NUMBER"},
-                                                     {Value::File, "FILE"},
-                                                     {Value::Folder, "FOLDER"},
-                                                     {Value::Module, "NAME"},
-                                                     {Value::Operation, "NAME"}};
-  for (const auto& [value, word] : words)
-    if (value == argument.value) return word;
-  return "TEXT";
+  constexpr const char* words[] = {"TEXT", "NUMBER", "FILE", "FOLDER", "NAME", "NAME"};  // in the order of Value
+  return words[static_cast<std::size_t>(argument.value)];
 }
 
 std::string usage_of(const CommandManual& command) {

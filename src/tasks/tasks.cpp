@@ -8,37 +8,20 @@
 
 namespace nalm {
 
-// One file each.
-extern const Task single_module_task, arithmetic_dataset, recurrent_arithmetic, sir_discovery, calcnet, npu_gate_toy,
-    inalu_1, inalu_2, inalu_3, inalu_4, inalu_5, large_scale_arithmetic, simple_arithmetic, nlrl_functions,
-    nsr_comparisons, nsr_piecewise, nsr_minimum, nsr_counting, nsr_shortest_paths, identity_function, deep_stacks,
-    formulas_task;
+// One file each, in the order of `nalm list --tasks`. The first is what `nalm bench` runs.
+#define NALM_FOR_EACH_TASK(X)                                                                                     \
+  X(single_module_task)                                                                                           \
+  X(arithmetic_dataset) X(recurrent_arithmetic) X(sir_discovery) X(calcnet) X(npu_gate_toy) X(inalu_1) X(inalu_2) \
+      X(inalu_3) X(inalu_4) X(inalu_5) X(large_scale_arithmetic) X(simple_arithmetic) X(nlrl_functions)           \
+          X(nsr_comparisons) X(nsr_piecewise) X(nsr_minimum) X(nsr_counting) X(nsr_shortest_paths)                \
+              X(identity_function) X(deep_stacks) X(formulas_task)
+
+#define NALM_DECLARE_TASK(name) extern const Task name;
+NALM_FOR_EACH_TASK(NALM_DECLARE_TASK)
+#define NALM_POINTER_TO_TASK(name) &name,
 
 std::span<const Task* const> all_tasks() {
-  static constexpr const Task* tasks[] = {
-      &single_module_task,  // the first is what `nalm bench` runs
-      &arithmetic_dataset,
-      &recurrent_arithmetic,
-      &sir_discovery,
-      &calcnet,
-      &npu_gate_toy,
-      &inalu_1,
-      &inalu_2,
-      &inalu_3,
-      &inalu_4,
-      &inalu_5,
-      &large_scale_arithmetic,
-      &simple_arithmetic,
-      &nlrl_functions,
-      &nsr_comparisons,
-      &nsr_piecewise,
-      &nsr_minimum,
-      &nsr_counting,
-      &nsr_shortest_paths,
-      &identity_function,
-      &deep_stacks,
-      &formulas_task,
-  };
+  static constexpr const Task* tasks[] = {NALM_FOR_EACH_TASK(NALM_POINTER_TO_TASK)};
   return tasks;
 }
 
