@@ -12,6 +12,7 @@ namespace nalm::fitting {
 namespace {
 
 constexpr int most_climbs = 12;
+constexpr std::size_t most_promising = 16, fewest_rows_to_sift = 40;
 
 std::vector<Form> with_a_term_less(const Form& form) {
   std::vector<Form> result;
@@ -135,13 +136,39 @@ void prune(const Judge& judge, Scored& scored) {
   }
 }
 
+namespace {
+
+// Of many changes those that do best on a quarter of the rows. What helps much helps there too.
+std::vector<Form> promising(const Judge& coarse, std::vector<Form> changed, const std::function<bool()>& stop) {
+  std::vector<double> lengths;
+  for (const Form& form : changed) {
+    const std::optional<Scored> scored = stop && stop() ? std::nullopt : coarse.measure(form, 4);
+    lengths.push_back(scored ? scored->length : infinity);
+  }
+  std::vector<Form> result;
+  for (const std::size_t k : ranked(lengths))
+    if (result.size() < most_promising && std::isfinite(lengths[k])) result.push_back(std::move(changed[k]));
+  return result;
+}
+
+}  // namespace
+
 void climb(const Judge& judge, Scored& scored, const std::function<bool()>& stop) {
+  Rows quarter;
+  for (std::size_t k = 0; k < judge.rows.size(); k += 4) {
+    quarter.x.push_back(judge.rows.x[k]);
+    quarter.y.push_back(judge.rows.y[k]);
+    if (!judge.rows.weight.empty()) quarter.weight.push_back(judge.rows.weight[k]);
+  }
+  const Judge coarse{judge.data, quarter, judge.powers, judge.use};
   std::set<std::string> seen{key_of(scored.form)};
   for (int k = 0; k < most_climbs; ++k) {
     std::vector<Form> unseen;
     for (Form& form : Changes(scored.form, judge).all()) {
       if (normalise(form, judge.data.negative) && seen.insert(key_of(form)).second) unseen.push_back(std::move(form));
     }
+    if (quarter.size() >= fewest_rows_to_sift && unseen.size() > 2 * most_promising)
+      unseen = promising(coarse, std::move(unseen), stop);
     if (!take_best(judge, std::move(unseen), 8, 0.01, stop, scored)) return;
     prune(judge, scored);
   }

@@ -56,12 +56,14 @@ namespace {
 
 // Judges the candidates from the shortest description on. The first law is taken, unless one that describes the rows as
 // shortly disagrees with it; without a law the first of those with the best verdict.
-const Finalist& most_trusted(std::vector<Finalist>& finalists, const Data& data, int restarts) {
+const Finalist& most_trusted(std::vector<Finalist>& finalists, const Data& data, int restarts, int threads) {
   constexpr double as_short = 2;  // nats
   std::stable_sort(finalists.begin(), finalists.end(),
                    [](const Finalist& a, const Finalist& b) { return a.length < b.length; });
   const Grounds grounds = grounds_of(data);
-  for (Finalist& f : finalists) judge(f.candidate, data, grounds, of_a_search, restarts);
+  parallel_for(static_cast<int>(finalists.size()), threads, [&](int k) {
+    judge(finalists[static_cast<std::size_t>(k)].candidate, data, grounds, of_a_search, restarts);
+  });
   for (Finalist& f : finalists) {
     if (f.candidate.judgement.verdict != Verdict::Law) continue;
     std::vector<const Candidate*> rivals;
@@ -98,7 +100,7 @@ Status fit_stack(Fit& fit, const Data& data, const FitOptions& options, const Fi
     finalists.push_back(std::move(f));
   }
   if (finalists.empty()) return Done{};
-  const Finalist& best = most_trusted(finalists, data, fit.restarts);
+  const Finalist& best = most_trusted(finalists, data, fit.restarts, options.threads);
   for (const Finalist& f : finalists) {
     if (f.candidate.train.rmse <= 1.1 * best.candidate.train.rmse + rounding_level * data.y_scale) {
       fit.converged += f.candidate.agreeing;
@@ -175,7 +177,7 @@ void fit_ladder(Fit& fit, const Data& data, const FitOptions& options, const Fit
     f.candidate.agreeing = static_cast<int>(
         std::count_if(found.restarts.begin(), found.restarts.end(), [&](const Found& r) { return r.key == f.key; }));
   }
-  const Finalist& best = most_trusted(finalists, data, fit.restarts);
+  const Finalist& best = most_trusted(finalists, data, fit.restarts, options.threads);
   const auto as_found = std::find_if(chosen.begin(), chosen.end(), [&](const Found& f) { return f.key == best.key; });
   if (as_found == chosen.end()) {
     fit.converged = 1;  // a comparison, of which there is only one try

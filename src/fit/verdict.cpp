@@ -26,13 +26,14 @@ namespace {
 constexpr std::size_t rows_for_judging = 3000, points_for_judging = 1000;
 
 // Limits of the tests; docs/design/012-trust.md has their reasons.
-constexpr double largest_p_value = 1e-3;       // that noise has so good a formula
-constexpr double smallest_chance = 1e-4;       // that noise asks for another term as clearly
-constexpr double strongest_pattern = 4.5;      // of neighbours, in standard deviations
-constexpr double largest_disagreement = 0.25;  // outside, in deviations: R2 of about 0.94
-constexpr double least_finite = 0.8;           // share of the box twice as wide
-constexpr double worst_approximation = 0.5;    // cross-validated error, in deviations
-constexpr double evaluation_error = 1e-14;     // of a formula in double precision, in sizes of the target
+constexpr double largest_p_value = 1e-3;   // that noise has so good a formula
+constexpr double smallest_chance = 1e-4;   // that noise asks for another term as clearly
+constexpr double strongest_pattern = 4.5;  // of neighbours, in standard deviations
+// Outside, in deviations. A formula of more than two constants may be the beginning of a series, and has to be surer.
+constexpr double largest_disagreement = 0.25, largest_disagreement_of_many = 0.15;
+constexpr double least_finite = 0.8;         // share of the box twice as wide
+constexpr double worst_approximation = 0.5;  // cross-validated error, in deviations
+constexpr double evaluation_error = 1e-14;   // of a formula in double precision, in sizes of the target
 
 std::string percent(double share) { return fmt::format("{:.3g} %", 100 * share); }
 
@@ -90,7 +91,7 @@ class Judging {
     if (!exact && !(doubts.finite > least_finite))
       return refused(
           fmt::format("{} has a value on {} of the box twice as wide only", spoken_.it, percent(doubts.finite)));
-    if (!(doubts.outside < largest_disagreement)) {
+    if (!(doubts.outside < (candidate_.constants.size() > 2 ? largest_disagreement_of_many : largest_disagreement))) {
       result_.rival = fmt::format("one with a further term in {}", doubts.open);
       return refused(
           fmt::format("a further term in {} fits the rows as well and changes the values on a box twice as "
@@ -115,7 +116,7 @@ class Judging {
   }
 
   FitJudgement refused(const std::string& why) {
-    result_.reason = fmt::format("{}: {}", spoken_.refusal, why);
+    result_.reason = fmt::format("{}: {}", result_.verdict == Verdict::None ? spoken_.refusal : spoken_.no_law, why);
     return result_;
   }
   FitJudgement patterned(const std::string& along) {
@@ -123,7 +124,7 @@ class Judging {
                                percent(train_.relative), along));
   }
 
-  double weight(std::size_t k) const { return data_.weight.empty() ? 1 : data_.weight[places_.row[k]]; }
+  double weight(std::size_t k) const { return data_.weight_root(places_.row[k]); }
   FitError plain(const std::vector<std::size_t>& rows, std::vector<double> errors) const {
     FitError error = error_of(errors, data_);
     for (std::size_t k = 0; k < rows.size(); ++k) errors[k] /= weight(rows[k]);
@@ -134,7 +135,7 @@ class Judging {
 
   void measure() {
     const std::size_t rows = places_.rows();
-    double mean = 0, weights = 0, total = 0, cross = 0, scale = 0;
+    double mean = 0, weights = 0, total = 0, cross = 0;
     for (std::size_t k = 0; k < rows; ++k) {
       mean += weight(k) * weight(k) * data_.y[places_.row[k]];
       weights += weight(k) * weight(k);
@@ -147,7 +148,6 @@ class Judging {
       total += from_mean * from_mean;
       const double left_out = tangent_.errors()[k] / std::max(1e-12, 1 - tangent_.leverage(k));
       cross += left_out * left_out;
-      scale += weight(k) * weight(k);
       errors.push_back(tangent_.errors()[k]);
       all.push_back(k);
     }
@@ -238,7 +238,7 @@ void doubt_by_rivals(Candidate& law, const std::vector<const Candidate*>& rivals
     law.judgement.reason = fmt::format(
         "{}: {} fits the rows as well as {} and differs by {} of the deviation on a box "
         "twice as wide",
-        spoken.refusal, law.judgement.rival, spoken.it, percent(difference));
+        spoken.no_law, law.judgement.rival, spoken.it, percent(difference));
     return;
   }
 }

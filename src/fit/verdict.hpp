@@ -9,11 +9,12 @@ namespace nalm::fitting {
 
 // How a verdict speaks of the formula: it was found, or the user gave it.
 struct Spoken {
-  std::string_view refusal, it, its_errors;
-  bool searched;  // among all formulas that are as simple
+  std::string_view refusal, no_law, it, its_errors;  // no_law: an approximation is left
+  bool searched;                                     // among all formulas that are as simple
 };
-inline constexpr Spoken of_a_search{"no law found", "the best one", "the errors of the best one", true};
-inline constexpr Spoken of_a_user{"the formula does not hold", "it", "its errors", false};
+inline constexpr Spoken of_a_search{"no formula found", "no law found", "the best one", "the errors of the best one",
+                                    true};
+inline constexpr Spoken of_a_user{"the formula does not hold", "the formula is no law", "it", "its errors", false};
 
 // Places at which candidates are judged. Whoever says with one or two constants what a column does that is never
 // negative is not asked what it does below zero.
