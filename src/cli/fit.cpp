@@ -1,5 +1,6 @@
 // nalm fit: a table in, a formula out.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -216,6 +217,12 @@ int run_fit(const FitCommand& o) {
   if (!scored) return fail(scored.error());
   if (!given) return fail(given.error());
   if (!table) return fail(table.error());
+
+  for (const std::string& target : targets) {
+    if (targets.size() > 1 && std::find(table->columns.begin(), table->columns.end(), target) == table->columns.end())
+      return fail({fmt::format("{}: the table has no column \"{}\" for the target; its columns are {}.", o.data, target,
+                               fmt::join(table->columns, ", "))});
+  }
 
   FitOptions options;
   options.inputs = names_in(o.inputs);
