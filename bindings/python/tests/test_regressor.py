@@ -23,13 +23,29 @@ def frame(product):
     return pandas.DataFrame(product)
 
 
+# A table with fewer rows than columns is an error of the library, whatever its weights are.
+OPEN = {"check_sample_weight_equivalence_on_dense_data": "it has 15 rows and 30 columns, and a fit needs more rows than columns"}
+
+
 def test_check_estimator():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        checks = check_estimator(nalm.Regressor(), on_skip=None, on_fail=None)
-    wrong = [(c["check_name"], c["status"], str(c["exception"])[:300]) for c in checks if c["status"] != "passed"]
+        checks = check_estimator(nalm.Regressor(), on_skip=None, on_fail=None, expected_failed_checks=OPEN)
+    # scikit-learn leaves out its check of other array libraries unless SciPy was told to know them.
+    other = {**dict.fromkeys(OPEN, "xfail"), "check_array_api_input": "skipped"}
+    wrong = [(c["check_name"], c["status"], str(c["exception"])[:300]) for c in checks
+             if c["status"] != other.get(c["check_name"], "passed")]
     assert not wrong, wrong
     assert len(checks) >= 40
+
+
+def test_a_weight_is_a_number_of_rows(frame):
+    random = np.random.default_rng(4)
+    y = frame["y"] + 0.05 * random.normal(size=len(frame))
+    weights = random.integers(1, 4, size=len(frame))
+    weighted = nalm.Regressor().fit(frame[["a", "b"]], y, sample_weight=weights)
+    repeated = nalm.Regressor().fit(frame[["a", "b"]].loc[np.repeat(frame.index, weights)], np.repeat(y, weights))
+    assert np.allclose(weighted.predict(frame[["a", "b"]]), repeated.predict(frame[["a", "b"]]), rtol=1e-6)
 
 
 def test_column_names_are_names_in_the_formula(frame):
