@@ -8,7 +8,8 @@
 
 namespace nalm {
 
-namespace {
+// A name instead of none: sources are compiled together, where lambdas that hold something nameless are warned about.
+namespace layer_pass {
 
 // What both directions need: the parameters in every lane, and a tile of rows in lane layout.
 template <class S>
@@ -89,7 +90,9 @@ class RowsInLanes {
   int stride_ = 0;
 };
 
-}  // namespace
+}  // namespace layer_pass
+
+using layer_pass::RowsInLanes;
 
 template <class S>
 void layer_forward(const LayerSpec& layer, const LayerBatch<S>& batch, bool training, S* y) {
