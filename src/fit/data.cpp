@@ -500,10 +500,7 @@ std::optional<Data> without_rows(const Data& data, const std::vector<std::size_t
   rest.rows = rest.y.size();
   if (rest.rows < std::max(fewest_rows, rest.inputs + 2)) return std::nullopt;
   use_weights(rest, std::move(roots), data.error_unit != 1);
-<<<<<<< HEAD
   if (data.log_deviation > 0) measure_logarithms(rest);
-=======
->>>>>>> f8ac84e (The judge uses the weights of rows; climbing is sifted; formulas of many constants have to be surer outside)
   split(rest);
   measure_scales(rest);
   return rest;

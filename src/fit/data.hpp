@@ -20,6 +20,7 @@ struct Data {
   std::size_t rows = 0;
   std::vector<double> x;  // rows × inputs, row-major
   std::vector<double> y;
+  std::vector<double> weight;  // what each row's error is multiplied with before it is squared; empty: all 1
 
   std::vector<std::size_t> row_of_table;  // where each row stands in the table
   std::vector<std::size_t> unit;          // rows with equal inputs have the same number, and are never parted
@@ -49,15 +50,12 @@ Result<Data> prepare(const Table& table, const FitOptions& options);
 
 // The same table without some of its rows, split anew; empty if too few are left.
 std::optional<Data> without_rows(const Data& data, const std::vector<std::size_t>& rows);
-<<<<<<< HEAD
 
 // Takes roots of weights, brought to a mean square of 1. has_unit: errors are shown in units of these, as they are.
 void use_weights(Data& data, std::vector<double> roots, bool has_unit);
 
 // The size and the deviation of the target, after it or the weights have changed.
 void measure_target(Data& data);
-=======
->>>>>>> f8ac84e (The judge uses the weights of rows; climbing is sifted; formulas of many constants have to be surer outside)
 
 // Places in a list by rank, the smallest value first, equal ones in their order.
 std::vector<std::size_t> ranked(const std::vector<double>& values);

@@ -76,7 +76,7 @@ Rows rows_of(const Data& data, const std::vector<std::size_t>& indices, std::siz
     const std::size_t r = indices[k * indices.size() / count];
     rows.x.push_back(data.row(r));
     rows.y.push_back(data.y[r]);
-    if (!data.root_weight.empty()) rows.weight.push_back(data.root_weight[r]);
+    if (!data.weight.empty()) rows.weight.push_back(data.weight[r]);
   }
   return rows;
 }

@@ -96,7 +96,7 @@ Tangent::Tangent(const Candidate& candidate, const Data& data, const Places& pla
     for (std::size_t s = 0; s < count; ++s)
       std::copy_n(d.data() + s * Tape::block, size, derivatives_[s].data() + first);
   }
-  for (std::size_t k = 0; k < rows; ++k) weight_.push_back(data.weight_root(places.row[k]));
+  for (std::size_t k = 0; k < rows; ++k) weight_.push_back(data.weight.empty() ? 1 : data.weight[places.row[k]]);
   errors_.resize(rows);
   for (std::size_t k = 0; k < rows; ++k) {
     errors_[k] = (data.y[places.row[k]] - values_[k]) * weight_[k];

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -76,6 +77,11 @@ class Judging {
                                  percent(result_.cross_validated)));
     }
     result_.verdict = Verdict::Approximation;
+    // Rows with the same inputs test the noise, not the form.
+    if (const std::size_t different = different_inputs(); different < fitted + 3) {
+      return refused(
+          fmt::format("its columns have {} different values, too few to judge {} constants", different, fitted));
+    }
     const double rounding = std::max(rounding_error_of(data_.y), evaluation_error * data_.y_scale);
     const bool exact = tangent_.squares() <= rounding * rounding * static_cast<double>(rows);
     const Doubts doubts = doubts_about(candidate_, data_, places_, tangent_, rounding);
@@ -115,6 +121,18 @@ class Judging {
     return tangent_.constants() + powers;
   }
 
+  std::size_t different_inputs() const {
+    std::vector<std::size_t> used;
+    for (const std::string& name : variables(candidate_.formula)) used.push_back(data_.position(name));
+    std::set<std::vector<double>> seen;
+    for (std::size_t k = 0; k < places_.rows(); ++k) {
+      std::vector<double> values;
+      for (const std::size_t i : used) values.push_back(places_.x[k][i]);
+      seen.insert(std::move(values));
+    }
+    return seen.size();
+  }
+
   FitJudgement refused(const std::string& why) {
     result_.reason = fmt::format("{}: {}", result_.verdict == Verdict::None ? spoken_.refusal : spoken_.no_law, why);
     return result_;
@@ -124,7 +142,7 @@ class Judging {
                                percent(train_.relative), along));
   }
 
-  double weight(std::size_t k) const { return data_.weight_root(places_.row[k]); }
+  double weight(std::size_t k) const { return data_.weight.empty() ? 1 : data_.weight[places_.row[k]]; }
   FitError plain(const std::vector<std::size_t>& rows, std::vector<double> errors) const {
     FitError error = error_of(errors, data_);
     for (std::size_t k = 0; k < rows.size(); ++k) errors[k] /= weight(rows[k]);

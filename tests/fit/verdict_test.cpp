@@ -114,6 +114,22 @@ TEST(Judge, TooFewRowsAreSaidToBeTooFew) {
   EXPECT_NE(c.judgement.reason.find("rows are too few"), std::string::npos) << c.judgement.reason;
 }
 
+TEST(Judge, AsManyConstantsAsDifferentInputsAreNoLaw) {
+  const Data data = data_of({{"a", 0, 4}, {"b", 0, 1}}, 100, 18, [](const double* x, Xoshiro&) { return x[0]; });
+  Data table = data;
+  const double entries[] = {3, 1, 7, 2};
+  for (std::size_t r = 0; r < table.rows; ++r) {
+    const double entry = std::floor(table.x[2 * r]);
+    table.x[2 * r] = entry;
+    table.y[r] = entries[static_cast<std::size_t>(entry)];
+  }
+  const Candidate c = judged(
+      {{}, {test::product(1, {3, 0}), test::product(1, {2, 0}), test::product(1, {1, 0}), test::product(1, {0, 0})}},
+      table);
+  EXPECT_NE(c.judgement.verdict, Verdict::Law);
+  EXPECT_NE(c.judgement.reason.find("4 different values"), std::string::npos) << c.judgement.reason;
+}
+
 TEST(Rounding, FollowsTheDigitsOfTheColumn) {
   EXPECT_NEAR(rounding_error_of({1.25, 3.5, 117.75, 20}), 0.01 / std::sqrt(12.0), 1e-12);
   EXPECT_NEAR(rounding_error_of({10, 20, 35}), 1 / std::sqrt(12.0), 1e-12);
