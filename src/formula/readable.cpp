@@ -48,7 +48,11 @@ std::optional<Expression> without_sign(const Expression& term) {
 Expression negated(const Expression& e) {
   if (e.kind() == Kind::Add || e.kind() == Kind::Subtract) {
     const auto& o = e.operands();
-    if (const auto first = without_sign(o[0])) return e.kind() == Kind::Add ? *first - o[1] : *first + o[1];
+    if (const auto first = without_sign(o[0])) {
+      if (e.kind() == Kind::Add) return *first - o[1];
+      const auto second = without_sign(o[1]);
+      return second ? *first - *second : *first + o[1];
+    }
   }
   return -e;
 }
