@@ -44,26 +44,12 @@ std::optional<Expression> without_sign(const Expression& term) {
   return result;
 }
 
-// a - b for -(-a + b), and a + b for -(-a - b).
-Expression negated(const Expression& e) {
-  if (e.kind() == Kind::Add || e.kind() == Kind::Subtract) {
-    const auto& o = e.operands();
-    if (const auto first = without_sign(o[0])) {
-      if (e.kind() == Kind::Add) return *first - o[1];
-      const auto second = without_sign(o[1]);
-      return second ? *first - *second : *first + o[1];
-    }
-  }
-  return -e;
-}
-
 // One node with its signs as people write them, from operands that have been through this.
 Expression with_readable_signs(const Expression& e, std::vector<Expression> x) {
   if (e.kind() == Kind::Add)
     if (const auto subtrahend = without_sign(x[1])) return x[0] - *subtrahend;
-  if (e.kind() == Kind::Multiply && x[0].is_constant(-1)) return negated(x[1]);
-  if (e.kind() == Kind::Multiply && x[1].is_constant(-1)) return negated(x[0]);
-  if (e.kind() == Kind::Negate) return negated(x[0]);
+  if (e.kind() == Kind::Multiply && x[0].is_constant(-1)) return -x[1];
+  if (e.kind() == Kind::Multiply && x[1].is_constant(-1)) return -x[0];
   return with_operands(e, std::move(x));
 }
 

@@ -9,14 +9,31 @@
 namespace nalm {
 
 // One file each, in the order of `nalm list --tasks`. The first is what `nalm bench` runs.
-#define NALM_FOR_EACH_TASK(X)                                                                                   \
-  X(single_module_task)                                                                                         \
-  X(arithmetic_dataset)                                                                                         \
-  X(recurrent_arithmetic)                                                                                       \
-  X(sir_discovery)                                                                                              \
-  X(calcnet) X(npu_gate_toy) X(inalu_1) X(inalu_2) X(inalu_3) X(inalu_4) X(inalu_5) X(large_scale_arithmetic)   \
-      X(simple_arithmetic) X(nlrl_functions) X(nsr_comparisons) X(nsr_piecewise) X(nsr_minimum) X(nsr_counting) \
-          X(nsr_shortest_paths) X(identity_function) X(deep_stacks) X(formulas_task)
+// clang-format off: it would fill lines, and a task is a line.
+#define NALM_FOR_EACH_TASK(X) \
+  X(single_module_task)       \
+  X(arithmetic_dataset)       \
+  X(recurrent_arithmetic)     \
+  X(sir_discovery)            \
+  X(calcnet)                  \
+  X(npu_gate_toy)             \
+  X(inalu_1)                  \
+  X(inalu_2)                  \
+  X(inalu_3)                  \
+  X(inalu_4)                  \
+  X(inalu_5)                  \
+  X(large_scale_arithmetic)   \
+  X(simple_arithmetic)        \
+  X(nlrl_functions)           \
+  X(nsr_comparisons)          \
+  X(nsr_piecewise)            \
+  X(nsr_minimum)              \
+  X(nsr_counting)             \
+  X(nsr_shortest_paths)       \
+  X(identity_function)        \
+  X(deep_stacks)              \
+  X(formulas_task)
+// clang-format on
 
 #define NALM_DECLARE_TASK(name) extern const Task name;
 NALM_FOR_EACH_TASK(NALM_DECLARE_TASK)

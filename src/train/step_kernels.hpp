@@ -47,5 +47,9 @@ struct StepKernels {
 
 template <class S>
 const StepKernels<S>& step_kernels(int target_index);
+template <>
+const StepKernels<float>& step_kernels(int target_index);
+template <>
+const StepKernels<double>& step_kernels(int target_index);
 
 }  // namespace nalm

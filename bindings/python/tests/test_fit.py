@@ -164,7 +164,7 @@ def test_control_c_leaves_the_best_so_far():
         random = np.random.default_rng(0)
         table = {f"x{k}": random.uniform(1, 2, 20000) for k in range(12)}
         table["y"] = np.sin(sum(k * table[f"x{k}"] for k in range(12)))
-        threading.Timer(1.5, _thread.interrupt_main).start()
+        threading.Timer(0.3, _thread.interrupt_main).start()
         try:
             nalm.fit(table, "y")
         except KeyboardInterrupt as stopped:
