@@ -148,7 +148,7 @@ const check_heights = async (page, where) => {
 // Text can be told from what is behind it: 4.5 to 1, or 3 to 1 if it is large (WCAG AA).
 const check_contrast = async (page, where) => {
   const weak = await page.evaluate(() => {
-    const parts = (colour) => { const found = colour.match(/[\d.]+/g)?.map(Number) ?? [0, 0, 0, 0]; return colour.startsWith("color(") ? [...found.slice(-3).map((part) => part * 255), 1] : [...found.slice(0, 3), found[3] ?? 1]; };
+    const parts = (colour) => { const found = colour.match(/[\d.]+/g)?.map(Number) ?? [0, 0, 0, 0]; return [...found.slice(0, 3).map((part) => (colour.startsWith("color(srgb") ? part * 255 : part)), found[3] ?? 1]; };
     const light = (colour) => colour.slice(0, 3).map((part) => part / 255).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)).reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0);
     const behind = (element) => {
       for (let each = element; each; each = each.parentElement) { const colour = parts(getComputedStyle(each).backgroundColor); if (colour[3] > 0.9) return colour; }
