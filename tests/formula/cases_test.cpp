@@ -21,11 +21,5 @@ TEST(Cases, AreForOneComparison) {
   EXPECT_EQ(said("negative(a) + negative(b)"), "negative(a) + negative(b)");
 }
 
-TEST(Signs, AreTakenIntoASum) {
-  EXPECT_EQ(print(-(-(Expression::variable("a") * Expression::variable("b")) + Expression::variable("c"))), "a*b - c");
-  EXPECT_EQ(print(-(-Expression::variable("a") - Expression::variable("b"))), "a + b");
-  EXPECT_EQ(print(-(Expression::variable("a") + Expression::variable("b"))), "-(a + b)");
-}
-
 }  // namespace
 }  // namespace nalm::formula::cases_test
