@@ -92,6 +92,8 @@ struct __attribute__((may_alias)) Lanes {
   HWY_INLINE Lanes(double value) : v(spread(hn::Set(D(), static_cast<S>(value)))) {}
 
   static HWY_INLINE Lanes load(const S* p) requires(N == 1) { return Parts<Vector, 1>{hn::Load(D(), p)}; }
+  // Wherever p points to.
+  static HWY_INLINE Lanes load_any(const S* p) requires(N == 1) { return Parts<Vector, 1>{hn::LoadU(D(), p)}; }
   HWY_INLINE void store(S* p) const requires(N == 1) { hn::Store(v.a, D(), p); }
 
   // The same value for all samples.

@@ -42,7 +42,10 @@ Network<S>::Network(const Stack& stack, Wiring wiring, const simd::Target& targe
                   layers_[static_cast<std::size_t>(last.layer)].kernels->own_backward != nullptr;
   // What a tile needs should stay in the caches.
   if (nodes.size() > 64) tile_ = nodes.size() > 1024 ? 1 : 4;
-  const int in_cache = 24 * 1024 / static_cast<int>(at(inputs()) * sizeof(S));
+  // A layer that stands in several places adds up its gradient tile by tile: there the tile must not depend on the
+  // lanes.
+  const std::size_t lanes_bytes = is_stack_ ? at(1) * sizeof(S) : 32;
+  const int in_cache = 24 * 1024 / static_cast<int>(static_cast<std::size_t>(inputs()) * lanes_bytes);
   learn_tile_ = std::min(tile_, std::max(4, in_cache));
   nodes_.resize(nodes.size());
   for (std::size_t k = 1; k < nodes.size(); ++k) {

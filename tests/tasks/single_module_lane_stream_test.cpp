@@ -9,15 +9,19 @@
 namespace nalm::single_module_lane_stream_test {
 namespace {
 
-// Every lane with its own seed and range, on every target, across many refills of the generator.
-void expect_same_as_draw(const simd::Target& target, int inputs, int batch, int batches) {
+// Lanes that go round so many seeds from one of them on, each with its own range, across many refills of the generator.
+void expect_same_as_draw(const simd::Target& target, int inputs, int batch, int batches, std::uint32_t seeds,
+                         std::uint32_t first) {
   const std::size_t lanes = static_cast<std::size_t>(target.float_lanes);
   std::vector<LaneStream::Lane> runs;
-  for (std::uint32_t l = 0; l < lanes; ++l) runs.push_back({l * 7 + 1, paper_ranges()[(l + 4) % 9].train});
+  for (std::uint32_t l = 0; l < lanes; ++l)
+    runs.push_back({(first + l) % seeds * 7 + 1, paper_ranges()[(l + 4) % 9].train});
+  std::vector<std::uint32_t> of_streams;
+  for (std::uint32_t s = 0; s < seeds; ++s) of_streams.push_back(OperandPlace(s * 7 + 1, inputs).train_seed);
   LaneStream stream(target, runs, inputs);
-  SeedStreams streams(target, stream.seeds());
+  SeedStreams streams(target, of_streams);
   const std::size_t samples = static_cast<std::size_t>(batch), width = static_cast<std::size_t>(inputs);
-  AlignedVector<double> numbers(samples * width * lanes);
+  AlignedVector<double> numbers(samples * width * streams.row());
   AlignedVector<float> x(samples * width * lanes);
   std::array<AlignedVector<float>, 4> t;
   LaneStream::Targets targets{};
@@ -32,7 +36,7 @@ void expect_same_as_draw(const simd::Target& target, int inputs, int batch, int 
   }
   for (int k = 0; k < batches; ++k) {
     streams.draw(batch * inputs, numbers.data());
-    stream.read(numbers.data(), batch, x.data(), targets);
+    stream.read(numbers.data() + first, streams.row(), batch, x.data(), targets);
     for (std::size_t l = 0; l < lanes; ++l) {
       for (const Operation operation : all_operations) {
         const std::size_t o = static_cast<std::size_t>(operation);
@@ -51,10 +55,13 @@ TEST(LaneStream, DrawsTheSameBitsAsOneStreamPerRun) {
   for (const simd::Target& target : simd::targets()) {
     if (!target.supported) continue;
     SCOPED_TRACE(target.name);
-    expect_same_as_draw(target, 2, 128, 6);
-    expect_same_as_draw(target, 10, 128, 3);
-    expect_same_as_draw(target, 100, 33, 2);
-    expect_same_as_draw(target, 3, 1, 5);
+    const std::uint32_t lanes = static_cast<std::uint32_t>(target.float_lanes);
+    expect_same_as_draw(target, 2, 128, 6, lanes, 0);
+    expect_same_as_draw(target, 10, 128, 3, lanes, 0);
+    expect_same_as_draw(target, 100, 33, 2, 25, 24);
+    expect_same_as_draw(target, 3, 1, 5, 2 * lanes, lanes);
+    for (const std::uint32_t seeds : {1u, 3u, 13u, 25u})
+      for (const std::uint32_t first : {0u, seeds / 2, seeds - 1}) expect_same_as_draw(target, 2, 128, 3, seeds, first);
   }
 }
 
@@ -67,6 +74,7 @@ TEST(SeedStreams, HaveTheNumbersOfTheirSeedsInOrder) {
     std::vector<NumpyStream> expected;
     for (std::uint32_t l = 0; l < lanes; ++l) expected.emplace_back(seeds.emplace_back(1000 + 3 * l));
     SeedStreams streams(target, seeds);
+    ASSERT_EQ(streams.row(), lanes);
     for (const int values : {3, 1000, 7, 312}) {
       AlignedVector<double> numbers(static_cast<std::size_t>(values) * lanes);
       streams.draw(values, numbers.data());
@@ -82,11 +90,12 @@ TEST(LaneStream, LeavesOutTargetsThatNobodyWants) {
   const std::size_t lanes = static_cast<std::size_t>(target.float_lanes);
   const std::vector<LaneStream::Lane> runs(lanes, {3, paper_ranges()[6].train});
   LaneStream all(target, runs, 2), some(target, runs, 2);
-  AlignedVector<double> numbers(256 * lanes);
-  SeedStreams(target, all.seeds()).draw(256, numbers.data());
+  SeedStreams streams(target, std::vector<std::uint32_t>(lanes, 3));
+  AlignedVector<double> numbers(256 * streams.row());
+  streams.draw(256, numbers.data());
   AlignedVector<float> x(256 * lanes), y(256 * lanes), t(128 * lanes), u(128 * lanes), unused(128 * lanes);
-  all.read(numbers.data(), 128, x.data(), {unused.data(), unused.data(), t.data(), unused.data()});
-  some.read(numbers.data(), 128, y.data(), {nullptr, nullptr, u.data(), nullptr});
+  all.read(numbers.data(), streams.row(), 128, x.data(), {unused.data(), unused.data(), t.data(), unused.data()});
+  some.read(numbers.data(), streams.row(), 128, y.data(), {nullptr, nullptr, u.data(), nullptr});
   EXPECT_EQ(x, y);
   EXPECT_EQ(t, u);
 }

@@ -99,8 +99,8 @@ std::vector<Values> parameters_of(const Network<S>& network, int lane) {
 // The parameters of a run in a lane of its own among other runs.
 template <class S>
 std::vector<Values> train(const Stack& stack, const Recipe& recipe, const simd::Target& target, int lane, bool with_nan,
-                          unsigned seed = 7) {
-  Bundle<S> bundle(stack, recipe, target);
+                          unsigned seed = 7, std::optional<Wiring> wiring = {}) {
+  Bundle<S> bundle(stack, wiring ? *wiring : Wiring::of(stack), recipe, target);
   const int lanes = bundle.lanes();
   std::vector<Run<S>> runs;
   for (int l = 0; l < lanes; ++l) {
@@ -139,17 +139,17 @@ using NumberTypes = testing::Types<float, double>;
 TYPED_TEST_SUITE(SameRunSameBits, NumberTypes);
 
 template <class S>
-void expect_same_everywhere(const Stack& stack, const Recipe& recipe) {
-  const std::vector<Values> alone = train<S>(stack, recipe, **simd::find_target("scalar"), 0, false);
+void expect_same_everywhere(const Stack& stack, const Recipe& recipe, std::optional<Wiring> wiring = {}) {
+  const std::vector<Values> alone = train<S>(stack, recipe, **simd::find_target("scalar"), 0, false, 7, wiring);
   for (const simd::Target& target : simd::targets()) {
     if (!target.supported) continue;
     const int lanes = target.lanes<S>();
     for (const int lane : std::set{0, lanes / 2, lanes - 1}) {
       SCOPED_TRACE(std::string(target.name) + ", lane " + std::to_string(lane));
-      expect_same_bits(alone, train<S>(stack, recipe, target, lane, false));
+      expect_same_bits(alone, train<S>(stack, recipe, target, lane, false, 7, wiring));
     }
     SCOPED_TRACE(std::string(target.name) + ", beside NaN");
-    expect_same_bits(alone, train<S>(stack, recipe, target, lanes / 2, true));
+    expect_same_bits(alone, train<S>(stack, recipe, target, lanes / 2, true, 7, wiring));
   }
 }
 
@@ -165,6 +165,22 @@ TYPED_TEST(SameRunSameBits, WithEveryRegulariserAndClippingToo) {
     SCOPED_TRACE(c.name);
     expect_same_everywhere<TypeParam>(c.stack, eventful_recipe(c.stack));
   }
+}
+
+// Its gradient is a sum over places and samples, and how many samples at a time must not hang on the lanes.
+TYPED_TEST(SameRunSameBits, WithALayerInSeveralPlaces) {
+  constexpr int places = 25, width = 4;
+  Stack stack = stack_of("NAU:2", width + 2);
+  stack.push_back(stack_of("Linear:1", 2).front());
+  Wiring wiring(places * width);
+  int state = wiring.constant(1, 2);
+  for (int place = 0; place < places; ++place) {
+    std::vector<Wiring::Port> ports{{state, 0}, {state, 1}};
+    for (int i = 0; i < width; ++i) ports.push_back({0, place * width + i});
+    state = wiring.layer(stack, 0, wiring.pick(std::move(ports)));
+  }
+  wiring.layer(stack, 1, state);
+  expect_same_everywhere<TypeParam>(stack, default_recipe(stack), wiring);
 }
 
 TYPED_TEST(SameRunSameBits, WithRmsPropToo) {

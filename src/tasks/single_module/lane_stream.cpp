@@ -19,7 +19,6 @@ LaneStream::LaneStream(const simd::Target& target, std::span<const Lane> lanes, 
     : target_index_(target.index), inputs_(inputs), lanes_(lanes.size()), lo_(lanes_), step_(lanes_) {
   for (std::size_t l = 0; l < lanes_; ++l) {
     const OperandPlace data(lanes[l].seed, inputs);
-    seeds_.push_back(data.train_seed);
     first_operand_.push_back(data.first_operand);
     same_operands_ = same_operands_ && data.first_operand == first_operand_.front();
     lo_[l] = lanes[l].range.lo;
@@ -28,20 +27,20 @@ LaneStream::LaneStream(const simd::Target& target, std::span<const Lane> lanes, 
   }
 }
 
-void LaneStream::read(const double* numbers, int samples, float* x, const Targets& targets) {
+void LaneStream::read(const double* numbers, std::size_t row, int samples, float* x, const Targets& targets) {
   const StreamKernels& kernels = stream_kernels(target_index_);
-  const std::size_t row = static_cast<std::size_t>(inputs_) * lanes_;
+  const std::size_t sample = static_cast<std::size_t>(inputs_) * row;
   // Two inputs are written together with the first target.
-  if (inputs_ > 2) kernels.inputs(numbers, samples * inputs_, lo_.data(), step_.data(), std::exchange(x, nullptr));
-  const double *a = numbers + static_cast<std::size_t>(first_operand_.front()) * lanes_, *b = a + lanes_;
-  std::size_t stride = row;
+  if (inputs_ > 2) kernels.inputs(numbers, row, samples * inputs_, lo_.data(), step_.data(), std::exchange(x, nullptr));
+  const double *a = numbers + static_cast<std::size_t>(first_operand_.front()) * row, *b = a + row;
+  std::size_t stride = sample;
   if (!same_operands_) {
     operands_.resize(2 * static_cast<std::size_t>(samples) * lanes_);
     for (std::size_t k = 0; k < static_cast<std::size_t>(samples); ++k) {
       for (std::size_t l = 0; l < lanes_; ++l) {
-        const double* operand = numbers + k * row + static_cast<std::size_t>(first_operand_[l]) * lanes_ + l;
+        const double* operand = numbers + k * sample + static_cast<std::size_t>(first_operand_[l]) * row + l;
         operands_[2 * k * lanes_ + l] = operand[0];
-        operands_[(2 * k + 1) * lanes_ + l] = operand[lanes_];
+        operands_[(2 * k + 1) * lanes_ + l] = operand[row];
       }
     }
     a = operands_.data(), b = a + lanes_, stride = 2 * lanes_;

@@ -44,24 +44,28 @@ using Exact = Lanes<double>;
 constexpr std::size_t upper = L > Exact::count ? Exact::count : 0;
 
 // 2^26 times 27 bits of one word, and 26 bits of the next. Everything here is exact.
-void numbers(const std::uint32_t* words, int count, double* n) {
-  for (int k = 0; k < count; ++k, n += L) {
+void numbers(const std::uint32_t* words, int count, double* n, std::size_t row, std::size_t again) {
+  for (int k = 0; k < count; ++k, n += row) {
     const WordVector high = hn::ShiftRight<5>(temper(word(words, 2 * k)));
     const WordVector low = hn::ShiftRight<6>(temper(word(words, 2 * k + 1)));
 #if HWY_TARGET == HWY_SCALAR
-    *n = hn::GetLane(high) * 0x1p26 + hn::GetLane(low);
+    n[0] = n[again] = hn::GetLane(high) * 0x1p26 + hn::GetLane(low);
 #else
     // As the lowest bits of 2^78 and of 2^52: cheaper than a conversion.
     const hn::RepartitionToWide<Words> wide;
     const RegisterTag<double> d;
     const WordVector above_high = hn::Set(Words(), 0x44d00000u), above_low = hn::Set(Words(), 0x43300000u);
     const auto both = hn::Set(d, 0x1p78 + 0x1p52);
-    hn::Store(hn::Add(hn::Sub(hn::BitCast(d, hn::ZipLower(wide, high, above_high)), both),
-                      hn::BitCast(d, hn::ZipLower(wide, low, above_low))),
-              d, n);
-    hn::Store(hn::Add(hn::Sub(hn::BitCast(d, hn::ZipUpper(wide, high, above_high)), both),
-                      hn::BitCast(d, hn::ZipUpper(wide, low, above_low))),
-              d, n + upper);
+    const auto lower = hn::Add(hn::Sub(hn::BitCast(d, hn::ZipLower(wide, high, above_high)), both),
+                               hn::BitCast(d, hn::ZipLower(wide, low, above_low)));
+    const auto higher = hn::Add(hn::Sub(hn::BitCast(d, hn::ZipUpper(wide, high, above_high)), both),
+                                hn::BitCast(d, hn::ZipUpper(wide, low, above_low)));
+    hn::StoreU(lower, d, n);
+    hn::StoreU(higher, d, n + upper);
+    if (again > 0) {
+      hn::StoreU(lower, d, n + again);
+      hn::StoreU(higher, d, n + again + upper);
+    }
 #endif
   }
 }
@@ -70,12 +74,12 @@ void numbers(const std::uint32_t* words, int count, double* n) {
 struct Scale {
   Exact lo, step;
   Scale(const double* lo_values, const double* steps) : lo(Exact::load(lo_values)), step(Exact::load(steps)) {}
-  HWY_INLINE Exact operator()(const double* n) const { return lo + step * Exact::load(n); }
+  HWY_INLINE Exact operator()(const double* n) const { return lo + step * Exact::load_any(n); }
 };
 
-void inputs(const double* n, int count, const double* lo, const double* step, float* x) {
+void inputs(const double* n, std::size_t row, int count, const double* lo, const double* step, float* x) {
   const Scale lower(lo, step), higher(lo + upper, step + upper);
-  for (int k = 0; k < count; ++k, n += L, x += L) narrow<1>(lower(n), higher(n + upper)).store(x);
+  for (int k = 0; k < count; ++k, n += row, x += L) narrow<1>(lower(n), higher(n + upper)).store(x);
 }
 
 template <class F>

@@ -26,8 +26,12 @@ constexpr long renew_every = 1000;
 constexpr int evaluation_rows = 10000;
 // Rows that are evaluated for all pairs before the next ones: inputs and targets stay in the second-level cache.
 constexpr int evaluation_tile = 500;
-// Batches drawn ahead, in bytes: they stay in the second-level cache while every bundle trains on them.
-constexpr std::size_t ahead = 256 * 1024;
+// Numbers drawn ahead and what is made of them, in bytes: they stay in the second-level cache while every bundle
+// trains.
+constexpr std::size_t ahead = 512 * 1024;
+// Fewer pairs than this train on one batch at a time, which stays in the first-level cache; more would not find their
+// own numbers and code there.
+constexpr std::size_t few_pairs = 4;
 // Bundles times pairs that advance together. More would hardly draw less, and an interruption loses what is in flight.
 constexpr std::size_t together = 32;
 // Nor do more bundles advance together than fit into this, in bytes, or into half of a thread's share of the memory.
@@ -67,9 +71,10 @@ struct Timings {
 };
 
 // Places in lanes, bundle by bundle, and the pairs that train on their data. All of them advance together, so that
-// uniform numbers are drawn once for all bundles with the same seeds.
+// uniform numbers are drawn once for all bundles.
 struct Work {
-  std::vector<std::vector<Place>> bundles;
+  std::vector<std::uint32_t> seeds;         // the lanes of all bundles, one after the other, go round them
+  std::vector<std::vector<Place>> bundles;  // all are full but for the last
   std::vector<Pair> pairs;
 };
 
@@ -210,7 +215,7 @@ struct PlacesInTraining {
   std::vector<Place> places;  // one per lane; those beyond runs repeat the last, and their results are dropped
   std::size_t runs;           // of each pair
   LaneStream batches;
-  std::shared_ptr<SeedStreams> streams;  // shared with the places before, where these have the same seeds
+  std::size_t first_number;  // of the first lane, in a row of the streams
   std::vector<Training> trainings;
   std::shared_ptr<const EvaluationSet> validation, test;
 };
@@ -228,7 +233,8 @@ class WorkRun {
         lanes_(static_cast<std::size_t>(target.float_lanes)),
         work_(work),
         settings_(settings),
-        sets_(sets) {
+        sets_(sets),
+        streams_(streams_of(work, target)) {
     for (const Pair& pair : work.pairs) {
       if (std::find(operations_.begin(), operations_.end(), pair.operation) == operations_.end())
         operations_.push_back(pair.operation);
@@ -237,14 +243,16 @@ class WorkRun {
       if (stopped()) return;
       add(places, target);
     }
-    const std::size_t rows = static_cast<std::size_t>(batch_) * lanes_, inputs = static_cast<std::size_t>(inputs_);
-    const std::size_t bytes = rows * (inputs * sizeof(double) + (inputs + operations_.size()) * sizeof(float));
+    const std::size_t batch = static_cast<std::size_t>(batch_), inputs = static_cast<std::size_t>(inputs_);
+    const std::size_t bytes =
+        batch * (inputs * streams_.row() * sizeof(double) + (inputs + operations_.size()) * lanes_ * sizeof(float));
     chunk_ = std::max(1L, static_cast<long>(ahead / bytes));
-    numbers_.resize(static_cast<std::size_t>(chunk_) * inputs * rows);
-    x_.resize(numbers_.size());
+    tile_ = work.pairs.size() < few_pairs ? 1 : chunk_;
+    numbers_.resize(static_cast<std::size_t>(chunk_) * batch * inputs * streams_.row());
+    const std::size_t rows = static_cast<std::size_t>(tile_) * batch * lanes_;
+    x_.resize(rows * inputs);
     prepared_.reserve(bundles_of(places_.front()), x_.size());
-    for (const Operation operation : operations_)
-      t_[static_cast<std::size_t>(operation)].resize(static_cast<std::size_t>(chunk_) * rows);
+    for (const Operation operation : operations_) t_[static_cast<std::size_t>(operation)].resize(rows);
   }
 
   // progressed(iterations x runs) is called now and then; false from it ends the training.
@@ -262,29 +270,32 @@ class WorkRun {
       for (const Training& training : places_.front().trainings) {
         if (training.iterations >= e) count = std::min(count, std::max(1L, training.iterations - e));
       }
-      const int samples = static_cast<int>(count) * batch_;
       Clock::time_point start = Clock::now();
       const auto lap = [&] {
         const Clock::time_point now = Clock::now();
         return std::chrono::duration<double>(now - std::exchange(start, now)).count();
       };
-      const SeedStreams* drawn = nullptr;
+      streams_.draw(static_cast<int>(count) * batch_ * inputs_, numbers_.data());
       double steps = 0;
       for (PlacesInTraining& places : places_) {
-        if (drawn != places.streams.get()) places.streams->draw(samples * inputs_, numbers_.data());
-        drawn = places.streams.get();
-        places.batches.read(numbers_.data(), samples, x_.data(), targets);
-        timings_.data += lap();
-        prepared_.compute(x_.data(), samples);
-        timings_.training += lap();
-        for (Training& training : places.trainings) {
-          if (stopped()) return false;
-          const long own = std::min(count, training.iterations + 1 - e);
-          step(training, own);
-          const double seconds = lap();
-          training.seconds += seconds;
-          timings_.training += seconds;
-          if (own > 0) steps += static_cast<double>(own) * static_cast<double>(places.runs);
+        const double* numbers = numbers_.data() + places.first_number;
+        for (long done = 0; done < count; done += tile_) {
+          const long tile = std::min(tile_, count - done);
+          const int samples = static_cast<int>(tile) * batch_;
+          places.batches.read(numbers, streams_.row(), samples, x_.data(), targets);
+          numbers += static_cast<std::size_t>(samples * inputs_) * streams_.row();
+          timings_.data += lap();
+          prepared_.compute(x_.data(), samples);
+          timings_.training += lap();
+          for (Training& training : places.trainings) {
+            if (stopped()) return false;
+            const long own = std::min(tile, training.iterations + 1 - e - done);
+            step(training, own);
+            const double seconds = lap();
+            training.seconds += seconds;
+            timings_.training += seconds;
+            if (own > 0) steps += static_cast<double>(own) * static_cast<double>(places.runs);
+          }
         }
       }
       e += count;
@@ -311,6 +322,12 @@ class WorkRun {
 
  private:
   bool stopped() const { return settings_.stop.stop_requested(); }
+
+  SeedStreams streams_of(const Work& work, const simd::Target& target) const {
+    std::vector<std::uint32_t> seeds;
+    for (const std::uint32_t seed : work.seeds) seeds.push_back(OperandPlace(seed, inputs_).train_seed);
+    return SeedStreams(target, seeds);
+  }
 
   static std::vector<Bundle<float>*> bundles_of(PlacesInTraining& places) {
     std::vector<Bundle<float>*> bundles;
@@ -339,13 +356,10 @@ class WorkRun {
     const Clock::time_point start = Clock::now();
     std::vector<LaneStream::Lane> lanes;
     for (const Place& place : places) lanes.push_back({place.seed, place.range.train});
-    LaneStream batches(target, lanes, inputs_);
-    std::shared_ptr<SeedStreams> streams = places_.empty() ? nullptr : places_.back().streams;
-    if (!streams || streams->seeds() != batches.seeds())
-      streams = std::make_shared<SeedStreams>(target, batches.seeds());
+    const std::size_t first_number = places_.size() * lanes_ % work_.seeds.size();
     PlacesInTraining& added =
-        places_.emplace_back(PlacesInTraining{std::move(places), real.size(), std::move(batches), std::move(streams),
-                                              std::move(trainings), nullptr, nullptr});
+        places_.emplace_back(PlacesInTraining{std::move(places), real.size(), LaneStream(target, lanes, inputs_),
+                                              first_number, std::move(trainings), nullptr, nullptr});
     added.validation = sets_.get(false, added.places, inputs_, operations_, bundles_of(added), settings_.stop);
     added.test = sets_.get(true, added.places, inputs_, operations_, bundles_of(added), settings_.stop);
     timings_.data += since(start);
@@ -426,11 +440,13 @@ class WorkRun {
 
   const Cells& cells_;
   int inputs_, batch_ = 128;
-  long log_every_, last_ = 0, chunk_ = 1;
+  long log_every_, last_ = 0;
+  long chunk_ = 1, tile_ = 1;  // iterations whose numbers are drawn ahead, and whose batches are made of them at a time
   std::size_t lanes_;
   const Work& work_;
   const ExecutorSettings& settings_;
   EvaluationSets& sets_;
+  SeedStreams streams_;
   std::vector<Operation> operations_;
   std::vector<PlacesInTraining> places_;
   AlignedVector<double> numbers_;
@@ -463,79 +479,86 @@ double memory_of(const Cells& cells, const Work& work, std::size_t lanes) {
   return static_cast<double>(work.bundles.size()) * bundle_memory(cells, work.pairs, lanes) + drawn;
 }
 
-// As few bundles as possible, most of which have the seeds of the one before, and so share its random numbers: every
-// lane goes to the seed with the most places left for each of its lanes, and keeps it while it has any.
-std::vector<std::vector<Place>> bundles_of(const std::vector<Place>& places, std::size_t lanes) {
-  struct Seed {
-    std::vector<Place> left;  // the next one last
-    std::size_t lanes = 0;
+std::size_t round_up_quotient(std::size_t n, std::size_t by) { return (n + by - 1) / by; }
+
+// As many pieces of work as the places of these ranges and seeds take, no more than so many bundles in each. Seeds are
+// shared out among the threads where that takes no more bundles: then nobody draws what another draws, too.
+std::vector<Work> works_of(const std::vector<TaskRange>& ranges, const std::vector<std::uint32_t>& seeds,
+                           const std::vector<Pair>& pairs, std::size_t lanes, std::size_t threads, std::size_t most) {
+  const auto bundles = [&](std::size_t parts) {
+    std::size_t sum = 0;
+    for (std::size_t p = 0; p < parts; ++p)
+      sum += round_up_quotient(ranges.size() * (seeds.size() * (p + 1) / parts - seeds.size() * p / parts), lanes);
+    return sum;
   };
-  std::map<std::uint32_t, Seed> seeds;
-  for (auto place = places.rbegin(); place != places.rend(); ++place) seeds[place->seed].left.push_back(*place);
-  std::vector<std::vector<Place>> bundles;
-  std::vector<Seed*> seed_of;
-  for (std::size_t done = 0; done < places.size(); done += bundles.back().size()) {
-    const bool enough = std::ranges::all_of(seed_of, [](const Seed* s) { return s->left.size() >= s->lanes; });
-    if (!enough || seed_of.empty()) {
-      for (auto& [number, seed] : seeds) seed.lanes = 0;
-      seed_of.clear();
-      while (seed_of.size() < std::min(lanes, places.size() - done)) {
-        Seed* most = &seeds.begin()->second;
-        for (auto& [number, seed] : seeds)
-          if (seed.left.size() * (most->lanes + 1) > most->left.size() * (seed.lanes + 1)) most = &seed;
-        ++most->lanes;
-        seed_of.push_back(most);
+  const std::size_t parts = bundles(threads) > bundles(1) ? 1 : threads;
+  std::vector<Work> works;
+  for (std::size_t p = 0; p < parts; ++p) {
+    const auto seed = [&](std::size_t part) {
+      return seeds.begin() + static_cast<std::ptrdiff_t>(seeds.size() * part / parts);
+    };
+    std::vector<Place> places;
+    for (const TaskRange& range : ranges)
+      for (auto s = seed(p); s != seed(p + 1); ++s) places.push_back({range, *s});
+    const std::size_t count = round_up_quotient(places.size(), lanes), pieces = round_up_quotient(count, most);
+    for (std::size_t k = 0; k < pieces; ++k) {
+      Work& work = works.emplace_back(Work{{}, {}, pairs});
+      const std::size_t end = std::min(places.size(), count * (k + 1) / pieces * lanes);
+      for (std::size_t first = count * k / pieces * lanes; first < end; ++first) {
+        if (work.bundles.empty() || work.bundles.back().size() == lanes) work.bundles.emplace_back();
+        work.bundles.back().push_back(places[first]);
+        if (std::ranges::find(work.seeds, places[first].seed) == work.seeds.end())
+          work.seeds.push_back(places[first].seed);
       }
     }
-    std::vector<Place>& bundle = bundles.emplace_back();
-    for (Seed* seed : seed_of) {
-      bundle.push_back(seed->left.back());
-      seed->left.pop_back();
-    }
   }
-  return bundles;
+  return works;
 }
 
-// Places with the same pairs left to do fill lanes together. What does not divide evenly among the threads is split by
-// pairs, so that no thread waits long for another.
+// Ranges that have the same seeds and pairs left to do fill lanes together. What does not divide evenly among the
+// threads is split by pairs, so that no thread waits long for another.
 std::vector<Work> divide(const Cells& lookup, const std::vector<Cell>& cells, const std::vector<RunId>& runs,
                          std::size_t lanes, std::size_t threads) {
   struct Group {
     std::vector<Pair> pairs;
-    std::vector<Place> places;
+    std::vector<std::uint32_t> seeds;
+    std::vector<TaskRange> ranges;
   };
   std::vector<Group> groups;
   for (std::size_t k = 0; k < runs.size();) {
-    const Place place{problem_of(cells[runs[k].cell]).range, runs[k].seed};
-    const std::string& range = cells[runs[k].cell].setting;
-    std::vector<Pair> pairs;
-    for (; k < runs.size() && runs[k].seed == place.seed && cells[runs[k].cell].setting == range; ++k)
-      pairs.push_back(problem_of(cells[runs[k].cell]).pair);
-    auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.pairs == pairs; });
-    if (group == groups.end()) group = groups.insert(groups.end(), Group{pairs, {}});
-    group->places.push_back(place);
+    const TaskRange range = problem_of(cells[runs[k].cell]).range;
+    const std::string& name = cells[runs[k].cell].setting;
+    std::vector<Group> of_range;
+    while (k < runs.size() && cells[runs[k].cell].setting == name) {
+      const std::uint32_t seed = runs[k].seed;
+      std::vector<Pair> pairs;
+      for (; k < runs.size() && runs[k].seed == seed && cells[runs[k].cell].setting == name; ++k)
+        pairs.push_back(problem_of(cells[runs[k].cell]).pair);
+      auto group = std::ranges::find(of_range, pairs, &Group::pairs);
+      if (group == of_range.end()) group = of_range.insert(of_range.end(), Group{pairs, {}, {}});
+      group->seeds.push_back(seed);
+    }
+    for (Group& group : of_range) {
+      auto known = std::ranges::find_if(
+          groups, [&](const Group& g) { return g.pairs == group.pairs && g.seeds == group.seeds; });
+      if (known == groups.end()) known = groups.insert(groups.end(), std::move(group));
+      known->ranges.push_back(range);
+    }
   }
   std::vector<Work> all;
-  const auto up = [](std::size_t n, std::size_t by) { return (n + by - 1) / by; };
   for (const Group& group : groups) {
-    const std::vector<std::vector<Place>> of_group = bundles_of(group.places, lanes);
-    const std::size_t bundles = of_group.size();
     const double room = std::min(task_memory, largest_memory() / (2.0 * static_cast<double>(threads)));
     const std::size_t fitting = static_cast<std::size_t>(room / bundle_memory(lookup, group.pairs, lanes));
-    const std::size_t most =
-        std::clamp<std::size_t>(std::min(fitting, together / group.pairs.size()), 1, up(bundles, threads));
-    const std::size_t count = up(bundles, most);
-    for (std::size_t k = 0; k < count; ++k) {
-      const auto bundle = [&](std::size_t part) {
-        return of_group.begin() + static_cast<std::ptrdiff_t>(bundles * part / count);
-      };
-      all.push_back({{bundle(k), bundle(k + 1)}, group.pairs});
-    }
+    const std::size_t bundles = round_up_quotient(group.ranges.size() * group.seeds.size(), lanes);
+    const std::size_t most = std::clamp<std::size_t>(std::min(fitting, together / group.pairs.size()), 1,
+                                                     round_up_quotient(bundles, threads));
+    const std::vector<Work> works = works_of(group.ranges, group.seeds, group.pairs, lanes, threads, most);
+    all.insert(all.end(), works.begin(), works.end());
   }
   const std::size_t whole = all.size() / threads * threads;
   std::vector<Work> result(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(whole));
   for (std::size_t k = whole; k < all.size(); ++k) {
-    std::vector<Work> parts(std::min(threads, all[k].pairs.size()), Work{all[k].bundles, {}});
+    std::vector<Work> parts(std::min(threads, all[k].pairs.size()), Work{all[k].seeds, all[k].bundles, {}});
     for (std::size_t p = 0; p < all[k].pairs.size(); ++p) parts[p % parts.size()].pairs.push_back(all[k].pairs[p]);
     result.insert(result.end(), parts.begin(), parts.end());
   }

@@ -1,5 +1,5 @@
-// The random numbers of as many seeds as there are lanes: they depend on the seed alone, so all ranges, operations and
-// modules share them. The same Mersenne Twister and the same 53 bits as NumpyStream.
+// The random numbers of some seeds: they depend on the seed alone, so all ranges, operations and modules share them.
+// The same Mersenne Twister and the same 53 bits as NumpyStream.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,22 @@ namespace nalm {
 
 class SeedStreams {
  public:
-  SeedStreams(const simd::Target& target, std::vector<std::uint32_t> seeds);
+  SeedStreams(const simd::Target& target, const std::vector<std::uint32_t>& seeds);
 
-  const std::vector<std::uint32_t>& seeds() const { return seeds_; }
+  // Doubles that stand for one value of every stream: number j belongs to seed j, and behind the last seed the first
+  // ones follow again, so that the lanes of a bundle whose runs go round the seeds are one load, wherever they begin.
+  std::size_t row() const { return row_; }
 
-  // The next values of every stream, in lane layout: whole numbers below 2^53, of which NumpyStream::unit() is the
-  // 2^53rd part.
+  // The next values of every stream, row by row: whole numbers below 2^53, of which NumpyStream::unit() is the 2^53rd
+  // part.
   void draw(int values, double* numbers);
 
  private:
   static constexpr int state_size = 624;
 
   int target_index_;
-  std::vector<std::uint32_t> seeds_;  // per lane
-  AlignedVector<std::uint32_t> state_;
+  std::size_t lanes_, seeds_, row_;
+  std::vector<AlignedVector<std::uint32_t>> states_;  // each of as many generators as there are lanes
   int position_ = state_size;
 };
 
