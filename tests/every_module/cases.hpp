@@ -24,10 +24,22 @@ inline std::string name_of(const ShapeCase& c) {
   return std::string(c.module->name) + " " + std::to_string(c.shape.inputs) + "x" + std::to_string(c.shape.outputs);
 }
 
+// Every module, or one alone where the others have been seen by another program.
+inline std::vector<const ModuleInfo*> tested_modules() {
+  std::vector<const ModuleInfo*> modules;
+  for (const ModuleInfo* module : all_modules()) {
+#ifdef NALM_ONLY_MODULE
+    if (module->name != NALM_ONLY_MODULE) continue;
+#endif
+    modules.push_back(module);
+  }
+  return modules;
+}
+
 // Every module, every shape, every choice of every option.
 inline std::vector<ShapeCase> all_shapes() {
   std::vector<ShapeCase> cases;
-  for (const ModuleInfo* module : all_modules()) {
+  for (const ModuleInfo* module : tested_modules()) {
     for (int inputs : inputs_to_try) {
       for (int outputs : outputs_to_try) {
         std::vector<LayerShape> shapes{default_shape(*module, inputs, outputs * module->outputs_multiple_of)};

@@ -48,7 +48,7 @@ std::vector<double> predict_on(const simd::Target& target, const Model& model, c
 }
 
 TEST(EveryModule, BackwardAgreesWithDifferences) {
-  for (const ModuleInfo* module : all_modules()) {
+  for (const ModuleInfo* module : test::tested_modules()) {
     CheckSettings settings;
     settings.inputs.assign(std::begin(test::inputs_to_try), std::end(test::inputs_to_try));
     settings.outputs.assign(std::begin(test::outputs_to_try), std::end(test::outputs_to_try));
@@ -190,7 +190,7 @@ TEST(EveryModule, RoundedIsWhatTheFormulaSays) {
 
 TEST(EveryModule, GradientsOfInputsAreDifferences) {
   Xoshiro random(22);
-  for (const ModuleInfo* module : all_modules()) {
+  for (const ModuleInfo* module : test::tested_modules()) {
     const ShapeCase c{module, default_shape(*module, 3, 2)};
     const Model model = test::model_of(test::random_layer(c, random));
     std::vector<double> rows = test::random_rows(*module, 3, 5, random), targets(10, 0.5);
@@ -214,7 +214,7 @@ TEST(EveryModule, GradientsOfInputsAreDifferences) {
 
 TEST(EveryModule, SaysSoWhenWeightsAreNotDiscrete) {
   Xoshiro random(15);
-  for (const ModuleInfo* module : all_modules()) {
+  for (const ModuleInfo* module : test::tested_modules()) {
     if (std::ranges::all_of(module->weights, [](const Quantity& q) { return q.discrete.is_any(); })) continue;
     const ShapeCase c{module, default_shape(*module, 3, 2)};
     // Weights that are frozen (DMU-add, DMU-sub) are discrete whatever the parameters are.
@@ -289,7 +289,7 @@ TEST(EveryModule, OneFusedPassLearnsWhatALayerInAStackLearns) {
 
 TEST(Registry, EveryModuleIsDocumentedAndTested) {
   std::set<std::string_view> names;
-  for (const ModuleInfo* m : all_modules()) {
+  for (const ModuleInfo* m : test::tested_modules()) {
     EXPECT_TRUE(names.insert(m->name).second) << m->name << " is listed twice";
     for (std::string_view text : {m->name, m->title, m->citation, m->formula, m->learned, m->unusual_inputs}) {
       EXPECT_FALSE(text.empty()) << m->name;
