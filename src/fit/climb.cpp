@@ -121,6 +121,8 @@ bool take_best(const Judge& judge, std::vector<Form> changed, int steps, double 
 
 std::optional<Scored> Judge::measure(Form form, int steps) const {
   if (!normalise(form, data.negative)) return std::nullopt;
+  // The root of a half power is a quarter power, which the search does not round to.
+  if (powers != Powers::Any && !has_half_powers(form)) return std::nullopt;
   if (static_cast<std::size_t>(free_count(form)) + 1 > rows.size() / 2) return std::nullopt;
   for (const std::string& name : use) {
     if (!uses(form, data.position(name))) return std::nullopt;

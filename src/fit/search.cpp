@@ -69,8 +69,8 @@ class Search {
   };
 
   void train(const Rung& rung, std::size_t number) {
-    // Always the same four restarts to a task, so that the order of results does not depend on the lanes.
-    constexpr int restarts_of_a_task = 4;
+    // What a task holds changes no result. Eight fill the widest lanes; with several threads none should wait for long.
+    const int restarts_of_a_task = options_.threads == 1 ? 8 : 4;
     const std::uint64_t seed = options_.seed * 0x9e3779b97f4a7c15u + number * 1000003u;
     const int lanes = target_.lanes<double>();
     const int tasks = (rung.restarts + restarts_of_a_task - 1) / restarts_of_a_task;

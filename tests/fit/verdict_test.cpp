@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "fit/cases.hpp"
 #include "fit/form_algebra.hpp"
 #include "fit/rounding.hpp"
+#include "formula/node.hpp"
 #include "sanitized.hpp"
 
 namespace nalm::fitting::verdict_test {
@@ -152,6 +154,17 @@ std::string told(const Fit& fit) {
   return fit.candidates.empty() ? fit.reason : print(fit.best().formula) + ": " + fit.reason;
 }
 
+// A power that is no multiple of a half.
+double odd_power_in(const Expression& formula) {
+  double odd = 0;
+  formula::visit_operands_first(formula, [&](const Expression& e) {
+    if (e.kind() != Expression::Kind::Power || e.operands()[1].kind() != Expression::Kind::Constant) return;
+    const double power = e.operands()[1].constant();
+    if (2 * power != std::round(2 * power)) odd = power;
+  });
+  return odd;
+}
+
 Table table_with(std::vector<std::string> columns, std::vector<double> values) {
   Table table;
   table.has_header = true;
@@ -236,11 +249,46 @@ TEST(Verdict, OneFormulaHereAndAnotherThereIsNoLaw) {
   EXPECT_FALSE(fit.is_law()) << told(fit);
 }
 
+// R2 of a formula of x1, x2, ... on a box twice as wide as that of the columns.
+template <class Truth>
+double r_squared_outside(const Expression& formula, const std::vector<test::Column>& columns, Truth truth) {
+  std::vector<test::Column> wide = columns;
+  std::vector<std::string> names;
+  for (test::Column& c : wide) {
+    const double half = (c.high - c.low) / 2;
+    c.low -= half, c.high += half;
+    names.push_back(c.name);
+  }
+  const Table places = table_of(wide, 1000, 99, [&](const double* x, Xoshiro&) { return truth(x); });
+  double mean = 0, total = 0, left = 0;
+  for (std::size_t r = 0; r < places.rows; ++r) mean += places.at(r, names.size()) / 1000;
+  for (std::size_t r = 0; r < places.rows; ++r) {
+    const std::span<const double> row(places.values.data() + r * (names.size() + 1), names.size() + 1);
+    total += std::pow(row.back() - mean, 2);
+    left += std::pow(row.back() - *evaluate(formula, names, row.first(names.size())), 2);
+  }
+  return 1 - left / total;
+}
+
+// Formulas at the end of what the search reaches: what it calls a law holds, whatever it is.
+TEST(Verdict, WhatIsCalledALawHoldsOutside) {
+  const auto stress = [](const double* x) { return (x[0] + x[1]) / 2 + std::hypot((x[0] - x[1]) / 2, x[2]); };
+  const auto jump = [](const double* x) { return x[0] / 2 * (std::sqrt(1 + 8 * x[1] * x[1]) - 1); };
+  const auto check = [](const std::vector<test::Column>& columns, auto truth, double noise) {
+    const Fit fit = fitted(table_of(
+        columns, 200, 27, [&](const double* x, Xoshiro& random) { return truth(x) + noise * random.gaussian(); }));
+    if (fit.is_law()) EXPECT_GT(r_squared_outside(fit.best().formula, columns, truth), 0.9) << told(fit);
+  };
+  check({{"s1", 1, 5}, {"s2", 1, 5}, {"t", 1, 5}}, stress, 0.015);
+  check({{"h", 1, 5}, {"F", 1, 5}}, jump, 0);
+}
+
 TEST(Verdict, APowerThatIsNotAllowedIsNoLaw) {
   const Table table =
       table_of({{"x", 1, 5}}, 100, 24, [](const double* x, Xoshiro&) { return 3 * std::pow(x[0], 0.7); });
   const Fit half = fitted(table);
   EXPECT_FALSE(half.is_law()) << told(half);
+  for (const Candidate& c : half.candidates) EXPECT_EQ(odd_power_in(c.formula), 0) << print(c.formula);
   const Fit any = fitted(table, {.powers = Powers::Any});
   EXPECT_TRUE(any.is_law()) << told(any);
   EXPECT_EQ(print(any.best().formula), "3*x^0.7");
