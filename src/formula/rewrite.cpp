@@ -66,6 +66,9 @@ Expression with_plain_signs(const Expression& root) {
     if (e.kind() == Kind::Multiply && operands[0].kind() == Kind::Constant && operands[0].constant() < 0) {
       if (const std::optional<Expression> other = opposite(operands[1])) return -operands[0].constant() * *other;
     }
+    if (e.kind() == Kind::Add && !without_minus(operands[1])) {
+      if (const std::optional<Expression> other = without_minus(operands[0])) return operands[1] - *other;
+    }
     return formula::with_operands(e, std::move(operands));
   });
 }

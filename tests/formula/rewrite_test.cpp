@@ -16,6 +16,8 @@ std::string plain(std::string_view text) { return print(with_plain_signs(*parse_
 
 TEST(PlainSigns, NoMinusStandsBeforeASumThatBeginsWithOne) {
   EXPECT_EQ(plain("-(-(a*b) + c)"), "a*b - c");
+  EXPECT_EQ(plain("-c + a*b"), "a*b - c");
+  EXPECT_EQ(plain("-0.5*c + a*b - d"), "a*b - 0.5*c - d");
   EXPECT_EQ(plain("-(-a - b)"), "a + b");
   EXPECT_EQ(plain("-(a - b)"), "b - a");
   EXPECT_EQ(plain("-(-2*a*b + c - d)"), "2*a*b - c + d");
@@ -24,14 +26,16 @@ TEST(PlainSigns, NoMinusStandsBeforeASumThatBeginsWithOne) {
 }
 
 TEST(PlainSigns, OtherFormulasStayAsTheyAre) {
-  for (const std::string_view text : {"-(a + b)", "a - b", "-a*b", "-2*(a + b)", "-(a + b - c)", "a - (b - c)"})
+  for (const std::string_view text :
+       {"-(a + b)", "a - b", "-a*b", "-2*(a + b)", "-(a + b - c)", "a - (b - c)", "-a - b"})
     EXPECT_EQ(plain(text), print(*parse_expression(text)));
 }
 
 // To the last bit: a sum is turned around as a whole, or its first two terms change places. Seed 5.
 TEST(PlainSigns, KeepEveryBit) {
   Xoshiro random(5);
-  for (const std::string_view text : {"-(-(a*b) + c)", "-(-2*a*b + c - d)", "-0.3*(-(a/b) + c)", "x*-(c - a*b + d)"}) {
+  for (const std::string_view text :
+       {"-(-(a*b) + c)", "-c + a*b + d", "-(-2*a*b + c - d)", "-0.3*(-(a/b) + c)", "x*-(c - a*b + d)"}) {
     const std::vector<std::string> names{"a", "b", "c", "d", "x"};
     const Expression before = *parse_expression(text), after = with_plain_signs(before);
     for (int k = 0; k < 1000; ++k) {
