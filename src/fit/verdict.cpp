@@ -9,6 +9,7 @@
 
 #include "fit/description.hpp"
 #include "fit/doubt.hpp"
+#include "fit/jump.hpp"
 #include "fit/neighbours.hpp"
 #include "fit/rounding.hpp"
 #include "nalm/detail/portable.hpp"
@@ -101,6 +102,11 @@ class Judging {
     if (!exact && !(doubts.finite > least_finite))
       return refused(
           fmt::format("{} has a value on {} of the box twice as wide only", spoken_.it, percent(doubts.finite)));
+    if (const std::optional<Jump> jump = largest_jump(candidate_.formula, data_);
+        jump && jump->size > largest_disagreement) {
+      return refused(fmt::format("{} jumps at {} = {:.4g}, and no row says where else it would, outside", spoken_.it,
+                                 jump->column, jump->limit));
+    }
     if (!(doubts.outside < (candidate_.constants.size() > 2 ? largest_disagreement_of_many : largest_disagreement))) {
       result_.rival = fmt::format("one with a further term in {}", doubts.open);
       return refused(

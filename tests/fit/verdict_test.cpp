@@ -119,18 +119,6 @@ TEST(Judge, OneRestartAgreesWithNobody) {
   EXPECT_EQ(judged(form, fitted, 100, 2).judgement.verdict, Verdict::Law);
 }
 
-// Weights of animals and of their brains: outside, the largest would decide alone if errors were not shares. Seed 29.
-TEST(Verdict, ErrorsInProportionAreJudgedInProportionOutside) {
-  Table table = table_of({{"body", -2, 3.8}}, 62, 29, [](const double* x, Xoshiro& random) {
-    return 8.5 * std::pow(10, 0.75 * x[0]) * std::exp(0.7 * random.gaussian());
-  });
-  for (std::size_t r = 0; r < table.rows; ++r) table.values[2 * r] = std::pow(10, table.values[2 * r]);
-  const Result<Fit> fit = nalm::fit(table, {.target = "y", .powers = Powers::Any, .relative = true, .threads = 1});
-  ASSERT_TRUE(fit.ok()) << fit.error().message;
-  EXPECT_TRUE(fit->is_law()) << print(fit->best().formula) << ": " << fit->reason;
-  EXPECT_LT(fit->best().judgement.disagreement, 0.2);
-}
-
 TEST(Judge, TooFewRowsAreSaidToBeTooFew) {
   const Data data =
       data_of({{"a", 1, 5}}, 6, 17, [](const double* x, Xoshiro& random) { return x[0] + 0.3 * random.gaussian(); });
@@ -315,6 +303,33 @@ TEST(Verdict, ErrorsInProportionToTheTargetHideNoLaw) {
   const Fit fit = fitted(table);
   EXPECT_TRUE(fit.is_law()) << told(fit);
   EXPECT_EQ(variables(fit.best().formula), (std::vector<std::string>{"a", "b"}));
+}
+
+// The first two of three steps look like a step and a slope. Bends, and jumps where two columns are equal, go on
+// outside.
+TEST(Verdict, AStepIsNoLawAndABendMayBe) {
+  const auto law = [](auto target) {
+    const Fit fit = fitted(table_of({{"a", 0, 6}, {"b", 0, 6}}, 120, 30, [&](const double* x, Xoshiro& random) {
+      return target(x[0], x[1]) + 0.02 * random.gaussian();
+    }));
+    return fit.is_law() ? "law" : fit.reason;
+  };
+  const std::string step = law([](double a, double) { return a < 4.5 ? 0.7 : 5.6 + 0.12 * a; });
+  EXPECT_NE(step.find("jumps at a = 4.5"), std::string::npos) << step;
+  EXPECT_EQ(law([](double a, double) { return a < 3 ? 0.7 : 0.7 + 2 * (a - 3); }), "law");
+  EXPECT_EQ(law([](double a, double b) { return a < b ? 1.5 * a : 8 - b; }), "law");
+}
+
+// Weights of animals and of their brains: outside, the largest would decide alone if errors were not shares. Seed 29.
+TEST(Verdict, ErrorsInProportionAreJudgedInProportionOutside) {
+  Table table = table_of({{"body", -2, 3.8}}, 62, 29, [](const double* x, Xoshiro& random) {
+    return 8.5 * std::pow(10, 0.75 * x[0]) * std::exp(0.7 * random.gaussian());
+  });
+  for (std::size_t r = 0; r < table.rows; ++r) table.values[2 * r] = std::pow(10, table.values[2 * r]);
+  const Result<Fit> fit = nalm::fit(table, {.target = "y", .powers = Powers::Any, .relative = true, .threads = 1});
+  ASSERT_TRUE(fit.ok()) << fit.error().message;
+  EXPECT_TRUE(fit->is_law()) << print(fit->best().formula) << ": " << fit->reason;
+  EXPECT_LT(fit->best().judgement.disagreement, 0.2);
 }
 
 TEST(Verdict, RowsThatAreThereTwiceChangeNothing) {
