@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string>
 
@@ -12,7 +13,7 @@ namespace nalm::fitting {
 namespace {
 
 constexpr int most_climbs = 12;
-constexpr std::size_t most_promising = 16, fewest_rows_to_sift = 40;
+constexpr std::size_t most_promising = 16, fewest_rows_to_sift = 40, most_doubtful = 5;
 
 std::vector<Form> with_a_term_less(const Form& form) {
   std::vector<Form> result;
@@ -121,6 +122,8 @@ bool take_best(const Judge& judge, std::vector<Form> changed, int steps, double 
 
 std::optional<Scored> Judge::measure(Form form, int steps) const {
   if (!normalise(form, data.negative)) return std::nullopt;
+  // The root of a half power is a quarter power, which the search does not round to.
+  if (powers != Powers::Any && !has_half_powers(form)) return std::nullopt;
   if (static_cast<std::size_t>(free_count(form)) + 1 > rows.size() / 2) return std::nullopt;
   for (const std::string& name : use) {
     if (!uses(form, data.position(name))) return std::nullopt;
@@ -128,11 +131,40 @@ std::optional<Scored> Judge::measure(Form form, int steps) const {
   const std::optional<Refit> fitted = refit(form, data, rows, steps);
   if (!fitted) return std::nullopt;
   const double length = description_length(form, fitted->mse, rows.size());
-  return Scored{std::move(form), fitted->mse, length};
+  return Scored{std::move(form), fitted->mse, length, fitted->deviations};
 }
 
+namespace {
+
+// The forms with a term less whose number is small beside its standard error. Of many terms the others cost a refit
+// each, and would raise the error more.
+std::vector<Form> without_a_doubtful_term(Scored& scored) {
+  std::vector<Form> shorter = with_a_term_less(scored.form);
+  const std::vector<Number*> all = numbers(scored.form);
+  std::map<const Number*, double> sizes;  // in standard errors
+  for (std::size_t k = 0, slot = 0; k < all.size(); ++k) {
+    if (!all[k]->free || slot >= scored.deviations.size()) continue;
+    const double size = std::fabs(all[k]->value) / scored.deviations[slot++];
+    sizes[all[k]] = std::isfinite(size) ? size : 0;
+  }
+  std::vector<double> order;  // as with_a_term_less has it
+  if (scored.form.products.size() > 1) {
+    for (const Product& product : scored.form.products) order.push_back(sizes[&product.coefficient]);
+  }
+  for (const InnerSum& sum : scored.form.sums) {
+    for (const Term& term : sum.terms) order.push_back(sizes[&term.coefficient]);
+  }
+  std::vector<Form> result;
+  for (const std::size_t k : ranked(order)) {
+    if (result.size() < most_doubtful || order[k] == 0) result.push_back(std::move(shorter[k]));
+  }
+  return result;
+}
+
+}  // namespace
+
 void prune(const Judge& judge, Scored& scored) {
-  while (take_best(judge, with_a_term_less(scored.form), 6, 0, nullptr, scored)) {
+  while (take_best(judge, without_a_doubtful_term(scored), 6, 0, nullptr, scored)) {
   }
 }
 

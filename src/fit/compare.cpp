@@ -172,7 +172,7 @@ Side flat_side(const Data& data, const Rows& rows) {
                                                  : simple_number(mean, std::max(reach, 1e-9 * std::fabs(mean)));
   Side side;
   side.factors.assign(data.inputs + 1, 0.0);
-  side.factors.back() = simple ? simple->value : mean;
+  side.factors.back() = simple ? simple->value : with_meaningful_digits(mean, std::sqrt(squares / (n - 1) / total));
   side.constants.push_back({side.factors.back(), mean, mean - reach, mean + reach, simple.has_value(), ""});
   side.places.push_back(data.inputs);
   const Form flat{{}, {{{mean, true}, PowerList(data.inputs, 0.0), {}}}};

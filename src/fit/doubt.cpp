@@ -23,17 +23,21 @@ constexpr double counted = 0.95, quartiles_apart = 1.349;
 // Which points beyond the rows count, and how much the formula varies there.
 struct Beyond {
   std::vector<std::size_t> points;
+  Vector unit;  // at each of them, of a difference: 1, or the value of the formula if errors are in proportion to it
   double variance = 0;
   double finite = 0;
 };
 
-Beyond beyond(const Vector& values, std::size_t rows, double deviation) {
+Beyond beyond(const Vector& values, std::size_t rows, const Data& data) {
+  const bool in_proportion = data.log_deviation > 0;
+  const double deviation = in_proportion ? data.log_deviation : data.y_deviation;
   Beyond result;
   std::vector<double> sorted;
   for (std::size_t k = rows; k < values.size(); ++k) {
-    if (!std::isfinite(values[k])) continue;
+    if (!std::isfinite(values[k]) || (in_proportion && !(values[k] > 0))) continue;
     result.points.push_back(k);
-    sorted.push_back(values[k]);
+    result.unit.push_back(in_proportion ? values[k] : 1);
+    sorted.push_back(in_proportion ? portable::log(values[k]) : values[k]);
   }
   result.finite = static_cast<double>(sorted.size()) / static_cast<double>(values.size() - rows);
   if (sorted.empty()) return result;
@@ -46,8 +50,10 @@ Beyond beyond(const Vector& values, std::size_t rows, double deviation) {
 // The mean square of a function on the points that count.
 double mean_square(const Vector& function, const Beyond& beyond) {
   std::vector<double> squares;
-  for (const std::size_t k : beyond.points)
-    if (std::isfinite(function[k])) squares.push_back(function[k] * function[k]);
+  for (std::size_t p = 0; p < beyond.points.size(); ++p) {
+    const double value = function[beyond.points[p]] / beyond.unit[p];
+    if (std::isfinite(value)) squares.push_back(value * value);
+  }
   std::sort(squares.begin(), squares.end());
   const auto count = static_cast<std::size_t>(std::ceil(counted * static_cast<double>(squares.size())));
   double sum = 0;
@@ -58,10 +64,7 @@ double mean_square(const Vector& function, const Beyond& beyond) {
 class Doubting {
  public:
   Doubting(const Data& data, const Places& places, const Tangent& tangent, double rounding)
-      : data_(data),
-        places_(places),
-        tangent_(tangent),
-        beyond_(beyond(tangent.values(), places.rows(), data.y_deviation)) {
+      : data_(data), places_(places), tangent_(tangent), beyond_(beyond(tangent.values(), places.rows(), data)) {
     freedom_ = static_cast<double>(places.rows()) - static_cast<double>(tangent.constants()) - 1;
     variance_ = std::max(tangent.squares() / std::max(1.0, freedom_), rounding * rounding);
     exact_ = tangent.squares() <= rounding * rounding * static_cast<double>(places.rows());
@@ -242,7 +245,7 @@ Doubts doubts_about(const Candidate& candidate, const Data& data, const Places& 
 }
 
 double difference_outside(const Tangent& tangent, const Vector& other, const Places& places, const Data& data) {
-  const Beyond here = beyond(tangent.values(), places.rows(), data.y_deviation);
+  const Beyond here = beyond(tangent.values(), places.rows(), data);
   Vector difference = other;
   for (std::size_t k = 0; k < difference.size(); ++k) difference[k] -= tangent.values()[k];
   return std::sqrt(mean_square(difference, here) / here.variance);

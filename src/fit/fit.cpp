@@ -62,7 +62,9 @@ const Finalist& most_trusted(std::vector<Finalist>& finalists, const Data& data,
                    [](const Finalist& a, const Finalist& b) { return a.length < b.length; });
   const Grounds grounds = grounds_of(data);
   parallel_for(static_cast<int>(finalists.size()), threads, [&](int k) {
-    judge(finalists[static_cast<std::size_t>(k)].candidate, data, grounds, of_a_search, restarts);
+    Finalist& f = finalists[static_cast<std::size_t>(k)];
+    // Comparisons are no trainings: there is only one try.
+    judge(f.candidate, data, grounds, of_a_search, f.key.empty() ? 0 : restarts);
   });
   for (Finalist& f : finalists) {
     if (f.candidate.judgement.verdict != Verdict::Law) continue;

@@ -48,8 +48,9 @@ struct Form {
 // A form, and how well it does on some rows.
 struct Scored {
   Form form;
-  double mse = infinity;     // in units of the target's size
-  double length = infinity;  // description length
+  double mse = infinity;                // in units of the target's size
+  double length = infinity;             // description length
+  std::vector<double> deviations = {};  // standard error of each free number, if known
 };
 
 bool is_whole(double value);

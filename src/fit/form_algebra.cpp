@@ -203,6 +203,18 @@ bool has_whole_powers(const Form& form, std::size_t sum) {
   return true;
 }
 
+bool has_half_powers(const Form& form) {
+  const auto half = [](double power) { return is_whole(2 * power); };
+  const auto halves = [&](const auto& part) { return std::all_of(part.powers.begin(), part.powers.end(), half); };
+  return std::all_of(form.products.begin(), form.products.end(),
+                     [&](const Product& product) {
+                       return halves(product) && std::all_of(product.sums.begin(), product.sums.end(),
+                                                             [&](const auto& sum) { return half(sum.second); });
+                     }) &&
+         std::all_of(form.sums.begin(), form.sums.end(),
+                     [&](const InnerSum& sum) { return std::all_of(sum.terms.begin(), sum.terms.end(), halves); });
+}
+
 void give_the_one(Form& form, std::size_t sum, std::size_t term) {
   const bool whole_powers = has_whole_powers(form, sum);
   const double value = form.sums[sum].terms[term].coefficient.value;

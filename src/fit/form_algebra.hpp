@@ -23,6 +23,9 @@ std::optional<Form> expanded(const Form& form);
 // Whether the sum stands under no root.
 bool has_whole_powers(const Form& form, std::size_t sum);
 
+// Whether every power is a whole or a half number.
+bool has_half_powers(const Form& form);
+
 // Gives this term of a sum the coefficient 1 (under a root perhaps -1), and its products the factor.
 void give_the_one(Form& form, std::size_t sum, std::size_t term);
 

@@ -69,8 +69,8 @@ class Search {
   };
 
   void train(const Rung& rung, std::size_t number) {
-    // Always the same four restarts to a task, so that the order of results does not depend on the lanes.
-    constexpr int restarts_of_a_task = 4;
+    // What a task holds changes no result. Eight fill the widest lanes; with several threads none should wait for long.
+    const int restarts_of_a_task = options_.threads == 1 ? 8 : 4;
     const std::uint64_t seed = options_.seed * 0x9e3779b97f4a7c15u + number * 1000003u;
     const int lanes = target_.lanes<double>();
     const int tasks = (rung.restarts + restarts_of_a_task - 1) / restarts_of_a_task;
@@ -183,6 +183,11 @@ class Search {
   Found judged(const Form& form, bool pruned) const {
     std::optional<Scored> best = judge_.measure(form);
     if (!best) return {};
+    // Without a term the error is no smaller: what is worse than the best by its errors alone is not made better.
+    if (length_of_errors(best->mse, judgement_.size()) > best_length_) {
+      std::string key = key_of(best->form);
+      return {std::move(*best), std::move(key)};
+    }
     if (pruned) prune(judge_, *best);
     // Squares of sums can be turned like axes without changing their sum; written out there is only one way.
     if (std::optional<Form> other = expanded(best->form)) {
@@ -210,7 +215,9 @@ class Search {
     std::stable_sort(result_.found.begin(), result_.found.end(),
                      [](const Found& a, const Found& b) { return a.length < b.length; });
     if (result_.found.size() > most_kept) result_.found.resize(most_kept);
-    if (!result_.found.empty()) limit_ = std::min(limit_, result_.found[0].mse);
+    if (result_.found.empty()) return;
+    limit_ = std::min(limit_, result_.found[0].mse);
+    best_length_ = result_.found[0].length;
   }
 
   bool is_exact() const { return !result_.found.empty() && result_.found[0].mse < rounding_level * rounding_level; }
@@ -267,7 +274,7 @@ class Search {
   const simd::Target& target_;
   Starts starts_;
   SearchResult result_;
-  double limit_ = infinity;  // the error of the best so far
+  double limit_ = infinity, best_length_ = infinity;  // the error and the length of the best so far
   std::atomic<bool> was_cut_ = false;
   std::mutex progress_;
   int restarts_ = 0, total_ = 0;

@@ -16,6 +16,7 @@
 #include "fit/simple_numbers.hpp"
 #include "fit/tape.hpp"
 #include "fit/trust.hpp"
+#include "formula/rewrite.hpp"
 #include "nalm/detail/portable.hpp"
 #include "nalm/train.hpp"
 #include "numeric/linear_algebra.hpp"
@@ -187,7 +188,7 @@ Finalist finished(const Model& trained, const Data& data, const Subset& rows) {
   c.model = std::move(chosen.model);
   c.model.columns = data.columns;
   // What the weights mean, if that is what they compute; otherwise every detail.
-  c.formula = ideal_formula(c.model, data.columns)->outputs[0];
+  c.formula = with_plain_signs(ideal_formula(c.model, data.columns)->outputs[0]);
   const Expression literal = literal_formula(c.model, data.columns)->outputs[0];
   const Result<double> difference = verification_error(c.formula, c.model, data, 1, &literal);
   const bool is_literal = !difference || *difference > largest_verification_error;

@@ -9,6 +9,7 @@
 
 #include "fit/description.hpp"
 #include "fit/doubt.hpp"
+#include "fit/jump.hpp"
 #include "fit/neighbours.hpp"
 #include "fit/rounding.hpp"
 #include "nalm/detail/portable.hpp"
@@ -31,7 +32,7 @@ constexpr double largest_p_value = 1e-3;   // that noise has so good a formula
 constexpr double smallest_chance = 1e-4;   // that noise asks for another term as clearly
 constexpr double strongest_pattern = 4.5;  // of neighbours, in standard deviations
 // Outside, in deviations. A formula of more than two constants may be the beginning of a series, and has to be surer.
-constexpr double largest_disagreement = 0.25, largest_disagreement_of_many = 0.15;
+constexpr double largest_disagreement = 0.2, largest_disagreement_of_many = 0.15;
 constexpr double least_finite = 0.8;         // share of the box twice as wide
 constexpr double worst_approximation = 0.5;  // cross-validated error, in deviations
 constexpr double evaluation_error = 1e-14;   // of a formula in double precision, in sizes of the target
@@ -92,11 +93,20 @@ class Judging {
       if (pattern.strength > strongest_pattern) return patterned(pattern.along);
       if (doubts.chance < smallest_chance) return patterned(doubts.along);
     }
-    if (restarts_ > 0 && candidate_.agreeing == 0 && !exact)
-      return refused(fmt::format("none of {} restarts spells {}", restarts_, spoken_.it));
+    // One restart alone does not agree with anybody. Without a number that was fitted there is nothing to agree on.
+    const int fewest = tangent_.constants() > 0 ? 2 : 1;
+    if (restarts_ > 1 && candidate_.agreeing < fewest && !exact) {
+      const char* how_many = candidate_.agreeing == 0 ? "none" : "only one";
+      return refused(fmt::format("{} of {} restarts spells {}", how_many, restarts_, spoken_.it));
+    }
     if (!exact && !(doubts.finite > least_finite))
       return refused(
           fmt::format("{} has a value on {} of the box twice as wide only", spoken_.it, percent(doubts.finite)));
+    if (const std::optional<Jump> jump = largest_jump(candidate_.formula, data_);
+        jump && jump->size > largest_disagreement) {
+      return refused(fmt::format("{} jumps at {} = {:.4g}, and no row says where else it would, outside", spoken_.it,
+                                 jump->column, jump->limit));
+    }
     if (!(doubts.outside < (candidate_.constants.size() > 2 ? largest_disagreement_of_many : largest_disagreement))) {
       result_.rival = fmt::format("one with a further term in {}", doubts.open);
       return refused(

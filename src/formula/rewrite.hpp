@@ -13,6 +13,9 @@ namespace nalm {
 // operands of; what f is asked for has its old operands.
 Expression rewrite(const Expression& root, const std::function<std::optional<Expression>(const Expression&)>& f);
 
+// Without a minus at the beginning where that is possible: -(-(a*b) + c) and -c + a*b are a*b - c, to the last bit.
+Expression with_plain_signs(const Expression& root);
+
 // With constants of at most so many significant digits, for people.
 Expression in_digits(const Expression& root, int digits);
 

@@ -148,18 +148,21 @@ const check_heights = async (page, where) => {
 // Text can be told from what is behind it: 4.5 to 1, or 3 to 1 if it is large (WCAG AA).
 const check_contrast = async (page, where) => {
   const weak = await page.evaluate(() => {
-    const parts = (colour) => { const found = colour.match(/[\d.]+/g)?.map(Number) ?? [0, 0, 0, 0]; return [...found.slice(0, 3).map((part) => (colour.startsWith("color(srgb") ? part * 255 : part)), found[3] ?? 1]; };
-    const light = (colour) => colour.slice(0, 3).map((part) => part / 255).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)).reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0);
-    const behind = (element) => {
-      for (let each = element; each; each = each.parentElement) { const colour = parts(getComputedStyle(each).backgroundColor); if (colour[3] > 0.9) return colour; }
-      return [255, 255, 255, 1];
+    // The browser itself paints the colours over each other: it writes them in several ways, such as rgb(), oklab() and
+    // color(srgb), and some are partly transparent.
+    const brush = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+    const painted = (colours) => {
+      for (const colour of colours) { brush.fillStyle = colour; brush.fillRect(0, 0, 1, 1); }
+      return [...brush.getImageData(0, 0, 1, 1).data];
     };
+    const light = (colour) => colour.slice(0, 3).map((part) => part / 255).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)).reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0);
+    const behind = (element) => (element ? [...behind(element.parentElement), getComputedStyle(element).backgroundColor] : ["white"]);
     const found = new Map();
     for (const element of document.querySelectorAll("#page *")) {
       const words = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
       if (!words || element.closest("svg, option") || !element.getClientRects().length) continue;
       const style = getComputedStyle(element);
-      const [a, b] = [light(parts(style.color)), light(behind(element))].sort((x, y) => y - x);
+      const [a, b] = [light(painted([...behind(element), style.color])), light(painted(behind(element)))].sort((x, y) => y - x);
       const large = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.6 && Number(style.fontWeight) >= 700);
       const ratio = (a + 0.05) / (b + 0.05);
       if (ratio < (large ? 3 : 4.5)) found.set(`${element.tagName}.${element.className}`, ratio.toFixed(2));

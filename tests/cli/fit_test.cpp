@@ -105,6 +105,23 @@ TEST_F(FitCli, TrainsOnlyTheStackThatIsNamed) {
   expect_refused(program("fit sum.csv --target y --model NAX:1 --quiet"), {"NAX"});
 }
 
+// Either layer may learn a minus, and two of them are none.
+TEST_F(FitCli, TheFormulaOfAStackHasPlainSigns) {
+  Xoshiro random(6);
+  std::ofstream file(folder_ / "product.csv");
+  file.precision(17);
+  file << "a,b,c,y\n";
+  for (int k = 0; k < 80; ++k) {
+    const double a = random.between(1, 3), b = random.between(1, 3), c = random.between(1, 3);
+    file << a << "," << b << "," << c << "," << a * b - c << "\n";
+  }
+  file.close();
+  for (const char* seed : {"1", "2", "3"}) {
+    const Outcome run = program(std::string("fit product.csv --target y --model NMU:2,NAU:1 --seed ") + seed);
+    EXPECT_TRUE(run.out.starts_with("y = a*b - c\n")) << run.out;
+  }
+}
+
 // Both its iterations and its formulas take long.
 TEST_F(FitCli, TheTimeLimitHoldsForALargeStackToo) {
   write_table("data.csv", 200);

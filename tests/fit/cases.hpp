@@ -1,7 +1,9 @@
 // Tables to fit, and forms written by hand.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +35,27 @@ Table table_of(const std::vector<Column>& columns, std::size_t rows, std::uint64
     table.values.push_back(target(x.data(), random));
   }
   return table;
+}
+
+// R2 of a formula on a box twice as wide as that of the columns.
+template <class Truth>
+double r_squared_outside(const Expression& formula, const std::vector<Column>& columns, Truth truth) {
+  std::vector<Column> wide = columns;
+  std::vector<std::string> names;
+  for (Column& c : wide) {
+    const double half = (c.high - c.low) / 2;
+    c.low -= half, c.high += half;
+    names.push_back(c.name);
+  }
+  const Table places = table_of(wide, 1000, 99, [&](const double* x, Xoshiro&) { return truth(x); });
+  double mean = 0, total = 0, left = 0;
+  for (std::size_t r = 0; r < places.rows; ++r) mean += places.at(r, names.size()) / 1000;
+  for (std::size_t r = 0; r < places.rows; ++r) {
+    const std::span<const double> row(places.values.data() + r * (names.size() + 1), names.size() + 1);
+    total += std::pow(row.back() - mean, 2);
+    left += std::pow(row.back() - *evaluate(formula, names, row.first(names.size())), 2);
+  }
+  return 1 - left / total;
 }
 
 inline fitting::Term term(double coefficient, fitting::PowerList powers) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -46,6 +47,14 @@ TEST(Compare, IntervalsOfFewRowsHoldTheTruthNinetyNineTimesInAHundred) {
     hold += c.low <= below && below <= c.high;
   }
   EXPECT_GE(hold, repetitions * 96 / 100);
+}
+
+// The mean of four rows with a deviation of 1 has a standard error of 0.5: not seventeen digits.
+TEST(Compare, APlainNumberHasTheDigitsThatItsRowsGive) {
+  const std::optional<Finalist> found = compared(step(1));
+  ASSERT_TRUE(found);
+  for (const FitConstant& c : found->candidate.constants)
+    EXPECT_EQ(c.value, std::round(c.value * 1e4) / 1e4) << c.value;
 }
 
 TEST(Compare, ConstantsKnowTheirPlaces) {

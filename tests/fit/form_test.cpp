@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fit/cases.hpp"
+#include "fit/climb.hpp"
 #include "fit/form_algebra.hpp"
 #include "fit/form_layers.hpp"
 #include "fit/form_spell.hpp"
@@ -37,6 +38,28 @@ std::string text_after(Form form, const std::vector<bool>& negative = all_positi
 
 ScaledValue value_of(const Form& form, const Values& x, const std::vector<bool>& negative = all_positive) {
   return *evaluate_with_scale(to_expression(form, names, negative), names, x);
+}
+
+// ---- which powers there are ----------------------------------------------------------------------------------------
+
+// The root of a root is a quarter power; rounded to nothing it would be fitted, and come out as x^0.7455.
+TEST(Powers, AQuarterIsNoHalf) {
+  const Table table =
+      test::table_of({{"x", 1, 5}}, 40, 1, [](const double* x, Xoshiro&) { return std::pow(x[0], 0.7); });
+  const Data data = *prepare(table, {.target = "y"});
+  const Rows rows = rows_of(data, data.all, 100);
+  const std::vector<std::string> any_column;
+  const auto measured = [&](const Form& form, Powers powers) {
+    return Judge{data, rows, powers, any_column}.measure(form).has_value();
+  };
+  const Form quarter{{{{term(1, {0.5})}}}, {product(1, {0}, {{0, 0.5}})}}, half{{}, {product(1, {1.5})}};
+  const Form inner{{{{term(1, {0.75}), term(1, {0})}}}, {product(1, {0}, {{0, 1}})}},
+      outer{{{{term(1, {1}), term(1, {0})}}}, {product(1, {0}, {{0, 0.25}})}};
+  for (const Form& form : {quarter, inner, outer}) {
+    EXPECT_FALSE(measured(form, Powers::Half));
+    EXPECT_TRUE(measured(form, Powers::Any));
+  }
+  EXPECT_TRUE(measured(half, Powers::Half));
 }
 
 // ---- normal forms --------------------------------------------------------------------------------------------------

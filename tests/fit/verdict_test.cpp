@@ -11,6 +11,7 @@
 #include "fit/cases.hpp"
 #include "fit/form_algebra.hpp"
 #include "fit/rounding.hpp"
+#include "formula/node.hpp"
 #include "sanitized.hpp"
 
 namespace nalm::fitting::verdict_test {
@@ -21,10 +22,11 @@ using test::table_of;
 // ---- one formula ---------------------------------------------------------------------------------------------------
 
 // The form with its numbers at the least squares, judged.
-Candidate judged(Form form, const Data& data, int restarts = 0) {
+Candidate judged(Form form, const Data& data, int restarts = 0, int agreeing = 0) {
   normalise(form, data.negative);
   Found found{{std::move(form), 1, 1}, ""};
   Candidate candidate = finish(found, data).candidate;
+  candidate.agreeing = agreeing;
   judge(candidate, data, grounds_of(data), of_a_search, restarts);
   return candidate;
 }
@@ -103,6 +105,20 @@ TEST(Judge, AFormulaThatNoRestartSpellsIsNoLaw) {
   EXPECT_NE(c.judgement.reason.find("none of 100 restarts"), std::string::npos) << c.judgement.reason;
 }
 
+TEST(Judge, OneRestartAgreesWithNobody) {
+  const auto table = [](double factor) {
+    return data_of({{"a", 1, 5}, {"b", 1, 5}}, 100, 1, [factor](const double* x, Xoshiro& random) {
+      return factor * x[0] * x[1] + 0.1 * random.gaussian();
+    });
+  };
+  const Data fitted = table(3.14);
+  const Form form{{}, {test::product(1, {1, 1})}};
+  const Candidate once = judged(form, fitted, 100, 1);
+  EXPECT_EQ(once.judgement.verdict, Verdict::Approximation);
+  EXPECT_NE(once.judgement.reason.find("only one of 100 restarts"), std::string::npos) << once.judgement.reason;
+  EXPECT_EQ(judged(form, fitted, 100, 2).judgement.verdict, Verdict::Law);
+}
+
 TEST(Judge, TooFewRowsAreSaidToBeTooFew) {
   const Data data =
       data_of({{"a", 1, 5}}, 6, 17, [](const double* x, Xoshiro& random) { return x[0] + 0.3 * random.gaussian(); });
@@ -152,6 +168,17 @@ std::string told(const Fit& fit) {
   return fit.candidates.empty() ? fit.reason : print(fit.best().formula) + ": " + fit.reason;
 }
 
+// A power that is no multiple of a half.
+double odd_power_in(const Expression& formula) {
+  double odd = 0;
+  formula::visit_operands_first(formula, [&](const Expression& e) {
+    if (e.kind() != Expression::Kind::Power || e.operands()[1].kind() != Expression::Kind::Constant) return;
+    const double power = e.operands()[1].constant();
+    if (2 * power != std::round(2 * power)) odd = power;
+  });
+  return odd;
+}
+
 Table table_with(std::vector<std::string> columns, std::vector<double> values) {
   Table table;
   table.has_header = true;
@@ -199,6 +226,14 @@ TEST(Verdict, TheConstantsOfPuromycinAreThoseOfAllRows) {
   }
 }
 
+// R's table BOD: oxygen demand over time, six rows of which any formula leaves half.
+TEST(Verdict, SixRowsWithLargeErrorsHaveNoLaw) {
+  const Table table = table_with({"Time", "demand"}, {1, 8.3, 2, 10.3, 3, 19, 4, 16, 5, 15.6, 7, 19.8});
+  const Fit fit = fitted(table);
+  EXPECT_EQ(fit.verdict(), Verdict::None) << told(fit);
+  EXPECT_NE(fit.reason.find("6 rows of noise have a formula that is as good"), std::string::npos) << fit.reason;
+}
+
 TEST(Verdict, NoiseHasNoLaw) {
   for (const std::size_t rows : {6u, 9u, 20u}) {
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
@@ -236,11 +271,26 @@ TEST(Verdict, OneFormulaHereAndAnotherThereIsNoLaw) {
   EXPECT_FALSE(fit.is_law()) << told(fit);
 }
 
+// Formulas at the end of what the search reaches: what it calls a law holds, whatever it is.
+TEST(Verdict, WhatIsCalledALawHoldsOutside) {
+  const auto stress = [](const double* x) { return (x[0] + x[1]) / 2 + std::hypot((x[0] - x[1]) / 2, x[2]); };
+  const auto jump = [](const double* x) { return x[0] / 2 * (std::sqrt(1 + 8 * x[1] * x[1]) - 1); };
+  const auto check = [](const std::vector<test::Column>& columns, auto truth, double noise) {
+    const Fit fit = fitted(table_of(
+        columns, 200, 27, [&](const double* x, Xoshiro& random) { return truth(x) + noise * random.gaussian(); }));
+    const double share = fit.is_law() ? test::r_squared_outside(fit.best().formula, columns, truth) : 1;
+    EXPECT_GT(share, 0.9) << told(fit);
+  };
+  check({{"s1", 1, 5}, {"s2", 1, 5}, {"t", 1, 5}}, stress, 0.015);
+  check({{"h", 1, 5}, {"F", 1, 5}}, jump, 0);
+}
+
 TEST(Verdict, APowerThatIsNotAllowedIsNoLaw) {
   const Table table =
       table_of({{"x", 1, 5}}, 100, 24, [](const double* x, Xoshiro&) { return 3 * std::pow(x[0], 0.7); });
   const Fit half = fitted(table);
   EXPECT_FALSE(half.is_law()) << told(half);
+  for (const Candidate& c : half.candidates) EXPECT_EQ(odd_power_in(c.formula), 0) << print(c.formula);
   const Fit any = fitted(table, {.powers = Powers::Any});
   EXPECT_TRUE(any.is_law()) << told(any);
   EXPECT_EQ(print(any.best().formula), "3*x^0.7");
@@ -253,6 +303,33 @@ TEST(Verdict, ErrorsInProportionToTheTargetHideNoLaw) {
   const Fit fit = fitted(table);
   EXPECT_TRUE(fit.is_law()) << told(fit);
   EXPECT_EQ(variables(fit.best().formula), (std::vector<std::string>{"a", "b"}));
+}
+
+// The first two of three steps look like a step and a slope. Bends, and jumps where two columns are equal, go on
+// outside.
+TEST(Verdict, AStepIsNoLawAndABendMayBe) {
+  const auto law = [](auto target) {
+    const Fit fit = fitted(table_of({{"a", 0, 6}, {"b", 0, 6}}, 120, 30, [&](const double* x, Xoshiro& random) {
+      return target(x[0], x[1]) + 0.02 * random.gaussian();
+    }));
+    return fit.is_law() ? "law" : fit.reason;
+  };
+  const std::string step = law([](double a, double) { return a < 4.5 ? 0.7 : 5.6 + 0.12 * a; });
+  EXPECT_NE(step.find("jumps at a = 4.5"), std::string::npos) << step;
+  EXPECT_EQ(law([](double a, double) { return a < 3 ? 0.7 : 0.7 + 2 * (a - 3); }), "law");
+  EXPECT_EQ(law([](double a, double b) { return a < b ? 1.5 * a : 8 - b; }), "law");
+}
+
+// Weights of animals and of their brains: outside, the largest would decide alone if errors were not shares. Seed 29.
+TEST(Verdict, ErrorsInProportionAreJudgedInProportionOutside) {
+  Table table = table_of({{"body", -2, 3.8}}, 62, 29, [](const double* x, Xoshiro& random) {
+    return 8.5 * std::pow(10, 0.75 * x[0]) * std::exp(0.7 * random.gaussian());
+  });
+  for (std::size_t r = 0; r < table.rows; ++r) table.values[2 * r] = std::pow(10, table.values[2 * r]);
+  const Result<Fit> fit = nalm::fit(table, {.target = "y", .powers = Powers::Any, .relative = true, .threads = 1});
+  ASSERT_TRUE(fit.ok()) << fit.error().message;
+  EXPECT_TRUE(fit->is_law()) << print(fit->best().formula) << ": " << fit->reason;
+  EXPECT_LT(fit->best().judgement.disagreement, 0.2);
 }
 
 TEST(Verdict, RowsThatAreThereTwiceChangeNothing) {

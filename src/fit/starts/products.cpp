@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <vector>
 
 #include "nalm/detail/portable.hpp"
 
@@ -38,6 +40,8 @@ class Pursuit {
     }
     for (std::size_t k = 0; k < d_.rows(); ++k) weighted_[k] = goal.target[k] * goal.weights[k];
     size_ = dot(weighted_, weighted_);
+    of_target_ = products_with(weighted_);
+    of_weights_ = products_with(goal.weights);
   }
 
   // Starts afresh with the constant and these entries.
@@ -45,15 +49,19 @@ class Pursuit {
     left_ = whole_;
     residual_ = weighted_;
     basis_.clear();
-    products_ = products_with(residual_);
-    span(goal_.weights);
+    directions_.clear();
+    shares_.clear();
+    products_ = of_target_;
+    span(goal_.weights, of_weights_);
     for (const std::size_t j : entries) add(j);
   }
 
   void add(std::size_t j) {
     Vector entry(d_.rows());
     fill(j, entry);
-    span(std::move(entry));
+    auto known = of_entries_.find(j);
+    if (known == of_entries_.end()) known = of_entries_.emplace(j, products_with(entry)).first;
+    span(entry, known->second);
   }
 
   double unexplained() const { return size_ > 0 ? dot(residual_, residual_) / size_ : 0; }
@@ -77,21 +85,38 @@ class Pursuit {
     return products;
   }
 
-  void span(Vector v) {
-    const Vector* direction = basis_.add(std::move(v));
+  // The products of entries with a new direction follow from those with v, which are known from the last time that v
+  // was picked, as long as enough of v is left for the difference to have digits.
+  void span(const Vector& v, const Vector& of_v) {
+    constexpr double enough = 1e-4;
+    const Vector* direction = basis_.add(v);
     if (!direction) return;
-    const double along = dot(*direction, residual_);
+    const double along = dot(*direction, residual_), length = dot(*direction, v);
     take_away(residual_, *direction);
-    const Vector shares = products_with(*direction);
+    Vector shares = of_v;
+    if (length > enough * std::sqrt(dot(v, v))) {
+      for (std::size_t i = 0; i < shares_.size(); ++i) {
+        const double there = dot(directions_[i], v);
+        for (std::size_t j = 0; j < shares.size(); ++j) shares[j] -= there * shares_[i][j];
+      }
+      for (double& share : shares) share /= length;
+    } else {
+      shares = products_with(*direction);
+    }
     for (std::size_t j = 0; j < d_.size(); ++j) {
       left_[j] -= shares[j] * shares[j];
       products_[j] -= shares[j] * along;
     }
+    directions_.push_back(*direction);
+    shares_.push_back(std::move(shares));
   }
 
   const Dictionary& d_;
   const Goal& goal_;
   Vector whole_, left_, products_;
+  Vector of_target_, of_weights_;             // products of every entry with these,
+  std::map<std::size_t, Vector> of_entries_;  // and with entries that were picked before
+  std::vector<Vector> directions_, shares_;   // of the basis: its vectors, and the entries' products with them
   Vector weighted_, residual_;
   Basis basis_;
   double size_ = 0;

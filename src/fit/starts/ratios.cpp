@@ -14,6 +14,12 @@ namespace {
 
 constexpr std::size_t entries_above = 600, entries_below = 300, rows_for_ratios = 96;
 constexpr int ranked_counts = 4;
+// Differences of products of whole vectors are used as long as this share of the vectors is left.
+constexpr double fewest_digits_lost = 1e-4;
+
+void subtract(Vector& from, double times, const Vector& v) {
+  for (std::size_t k = 0; k < v.size(); ++k) from[k] -= times * v[k];
+}
 
 Matrix products_of(const std::vector<Vector>& vectors) {
   Matrix result(vectors.size(), vectors.size());
@@ -44,6 +50,28 @@ RatioPicker::RatioPicker(const Dictionary& dictionary)
   }
 }
 
+Vector RatioPicker::with_entries(const double* v) const {
+  Vector result(above_entries_);
+  for (std::size_t j = 0; j < above_entries_; ++j) result[j] = dot(entry(j), v, rows_);
+  return result;
+}
+
+void RatioPicker::compare_entries() {
+  for (std::size_t j = 0; j < above_entries_; ++j) {
+    const Vector products = with_entries(entry(j));
+    with_entry_.insert(with_entry_.end(), products.begin(), products.end());
+  }
+  with_weight_ = with_entries(dictionary_.weight().data());
+  Vector side(rows_);
+  for (std::size_t q = 0; q <= below_entries_; ++q) {
+    for (std::size_t k = 0; k < rows_; ++k) {
+      side[k] = dictionary_.target()[k] * dictionary_.weight()[k];
+      if (q < below_entries_) side[k] *= dictionary_.values(q)[k];
+    }
+    with_target_.push_back(with_entries(side.data()));
+  }
+}
+
 // Left side: y, y*q1, ... The direction in their span of which least is left by the entries above is followed while
 // those are picked one by one; with random numbers not always the best.
 RatioPicker::Trial RatioPicker::attempt(const std::vector<std::size_t>& below, int above, Xoshiro* random) const {
@@ -57,27 +85,36 @@ RatioPicker::Trial RatioPicker::attempt(const std::vector<std::size_t>& below, i
     for (std::size_t k = 0; k < rows_; ++k) left.back()[k] *= dictionary_.values(q)[k];
   }
   const Matrix whole = products_of(left);
-  const auto entry = [&](std::size_t j) { return entries_.data() + j * rows_; };
-  std::vector<Vector> rest;
+  std::vector<Vector> rest, directions, shares;  // shares[i][j]: of entry j along direction i
   Basis basis;
   Vector remaining, along(above_entries_);
   Trial trial;
-  const auto span = [&](Vector v) {
-    const Vector* direction = basis.add(std::move(v));
+  // What entries have in common with a direction follows from what they have with the vector that it was made from.
+  const auto span = [&](const Vector& v, const double* with_v) {
+    const Vector* direction = basis.add(v);
     if (!direction) return;
     for (Vector& r : rest) take_away(r, *direction);
-    for (std::size_t j = 0; j < above_entries_; ++j) {
-      const double share = dot(entry(j), direction->data(), rows_);
-      remaining[j] -= share * share;
+    const double length = dot(*direction, v);
+    Vector share(with_v, with_v + above_entries_);
+    if (length > fewest_digits_lost * std::sqrt(dot(v, v))) {
+      for (std::size_t i = 0; i < shares.size(); ++i) subtract(share, dot(directions[i], v), shares[i]);
+      for (double& s : share) s /= length;
+    } else {
+      share = with_entries(direction->data());
     }
+    for (std::size_t j = 0; j < above_entries_; ++j) remaining[j] -= share[j] * share[j];
+    directions.push_back(*direction);
+    shares.push_back(std::move(share));
   };
-  const auto add = [&](std::size_t j) { span({entry(j), entry(j) + rows_}); };
+  const auto add = [&](std::size_t j) { span({entry(j), entry(j) + rows_}, with_entry_.data() + j * above_entries_); };
   // The constant and these entries above.
   const auto restart = [&](const std::vector<std::size_t>& chosen) {
     rest = left;
     remaining.assign(above_entries_, 1.0);
     basis.clear();
-    span(weight);
+    directions.clear();
+    shares.clear();
+    span(weight, with_weight_.data());
     for (const std::size_t j : chosen) add(j);
   };
   const auto follow = [&] {
@@ -90,7 +127,19 @@ RatioPicker::Trial RatioPicker::attempt(const std::vector<std::size_t>& below, i
     for (std::size_t side = 0; side < rest.size(); ++side) {
       for (std::size_t k = 0; k < rows_; ++k) followed[k] += trial.direction[side] * rest[side][k];
     }
-    for (std::size_t j = 0; j < above_entries_; ++j) along[j] = dot(entry(j), followed.data(), rows_);
+    if (trial.left > fewest_digits_lost * fewest_digits_lost) {
+      along.assign(above_entries_, 0.0);
+      for (std::size_t side = 0; side < rest.size(); ++side)
+        subtract(along, -trial.direction[side], with_target_[side == 0 ? below_entries_ : below[side - 1]]);
+      for (std::size_t i = 0; i < shares.size(); ++i) {
+        double lost = 0;
+        for (std::size_t side = 0; side < rest.size(); ++side)
+          lost += trial.direction[side] * dot(directions[i], left[side]);
+        subtract(along, lost, shares[i]);
+      }
+    } else {
+      along = with_entries(followed.data());
+    }
     const auto gain = [&](std::size_t j) { return remaining[j] > 1e-9 ? along[j] * along[j] / remaining[j] : 0; };
     return choose(above_entries_, gain, others, among, random);
   };
@@ -115,6 +164,7 @@ RatioPicker::Trial RatioPicker::attempt(const std::vector<std::size_t>& below, i
 }
 
 void RatioPicker::rank_denominators(int threads) {
+  compare_entries();
   std::vector<std::vector<double>> left(ranked_counts, std::vector<double>(below_entries_, 1.0));
   parallel_for(static_cast<int>(below_entries_), threads, [&](int q) {
     for (int above = 0; above < ranked_counts; ++above) {

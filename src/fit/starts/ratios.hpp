@@ -20,9 +20,17 @@ class RatioPicker {
   struct Trial;
   Trial attempt(const std::vector<std::size_t>& below, int above, Xoshiro* random) const;
 
+  const double* entry(std::size_t j) const { return entries_.data() + j * rows_; }
+  numeric::Vector with_entries(const double* v) const;  // products of each entry with v
+  void compare_entries();
+
   const Dictionary& dictionary_;
   std::size_t rows_, above_entries_, below_entries_;
-  std::vector<double> entries_;                    // of unit length, one after the other
+  std::vector<double> entries_;  // of unit length, one after the other
+  // Products of entries with each other, with the weights, and with y*q for every q, and y last: attempts need them
+  // thousands of times.
+  numeric::Vector with_entry_, with_weight_;
+  std::vector<numeric::Vector> with_target_;
   std::vector<std::vector<std::size_t>> ranking_;  // for 0, 1, 2, ... entries above
 };
 
