@@ -158,8 +158,9 @@ def test_data_frames(product):
 
 def test_control_c_leaves_the_best_so_far():
     script = textwrap.dedent("""
-        import _thread, threading, warnings
+        import _thread, signal, threading, warnings
         import numpy as np, nalm
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore Ctrl-C, and so would this one
         warnings.simplefilter("ignore")
         random = np.random.default_rng(0)
         table = {f"x{k}": random.uniform(1, 2, 20000) for k in range(12)}
