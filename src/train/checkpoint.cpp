@@ -16,7 +16,7 @@ namespace {
 
 using Kind = Wiring::Node::Kind;
 
-constexpr int format_version = 1;
+constexpr int checkpoint_version = 1;
 constexpr long most_iterations = 1'000'000'000'000'000;
 
 // ---- writing -------------------------------------------------------------------------------------------------------
@@ -294,7 +294,7 @@ Result<std::string> Trainer::checkpoint() const {
   const Settings& settings = state_->settings;
   Json json;
   json["format"] = "nalm-checkpoint";
-  json["version"] = format_version;
+  json["version"] = checkpoint_version;
   json["precision"] = settings.precision == Precision::Float ? "float" : "double";
   json["layers"] = Json::array();
   for (const LayerSpec& spec : settings.stack)
@@ -321,8 +321,8 @@ Result<Trainer> Trainer::from_checkpoint(std::string_view text, std::string_view
   const Json& json = *parsed;
   if (!json.is_object() || !json.contains("format") || json["format"] != "nalm-checkpoint")
     return wrong("this is not a checkpoint; it should begin with {\"format\":\"nalm-checkpoint\",\"version\":1,...}.");
-  if (!json.contains("version") || json["version"] != format_version)
-    return wrong(fmt::format("this program reads checkpoints of version {} only.", format_version));
+  if (!json.contains("version") || json["version"] != checkpoint_version)
+    return wrong(fmt::format("this program reads checkpoints of version {} only.", checkpoint_version));
   const bool in_float = json.contains("precision") && json["precision"] == "float";
   if (!in_float && !(json.contains("precision") && json["precision"] == "double"))
     return wrong("\"precision\" should be \"float\" or \"double\".");
