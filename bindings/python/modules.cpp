@@ -1,13 +1,11 @@
 // The registry, and single layers as functions of a batch, for PyTorch.
 #include "common.hpp"
 
-#include "base/random.hpp"
+#include "nalm/layer.hpp"
 #include "nalm/module.hpp"
 #include "nalm/stack.hpp"
 #include "nalm/train.hpp"
-#include "train/layer_pass.hpp"
 #include "train/recipe_fields.hpp"
-#include "train/start_values.hpp"
 
 namespace nalm::python {
 namespace {
@@ -79,8 +77,7 @@ class LayerFunction {
   }
 
   nb::object start(std::uint64_t seed) const {
-    Xoshiro stream(seed);
-    std::vector<double> values = start_values(*layer_.module, layer_.shape, stream);
+    std::vector<double> values = start_values(layer_, seed);
     const std::size_t count = values.size();
     return to_numpy(std::move(values), {count});
   }

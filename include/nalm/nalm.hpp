@@ -6,6 +6,7 @@
 #include "nalm/fit.hpp"
 #include "nalm/formula_export.hpp"
 #include "nalm/invalid.hpp"
+#include "nalm/layer.hpp"
 #include "nalm/model.hpp"
 #include "nalm/module.hpp"
 #include "nalm/recipe.hpp"

@@ -16,7 +16,7 @@ namespace nalm {
 namespace {
 
 // Numbers are kept as they are in memory, so that what is read is what was trained.
-constexpr const char* tables = R"(
+constexpr const char* run_tables = R"(
 CREATE TABLE runs (
   id INTEGER PRIMARY KEY,
   model TEXT NOT NULL, operation TEXT NOT NULL, setting TEXT NOT NULL, seed INTEGER NOT NULL,
@@ -177,7 +177,7 @@ Result<Store> Store::create(const std::string& folder, const StoreInfo& info) {
   if (!cells) return cells.error();
   StoreFile::Entries about{{"threads", std::to_string(info.threads)}, {"plan", to_json(info.plan)}, {"seconds", "0"}};
   for (const auto& [name, text] : texts_of_info) about.emplace_back(name, info.*text);
-  return State::of(StoreFile::create(folder, tables, about), std::move(*cells), std::move(left_out));
+  return State::of(StoreFile::create(folder, run_tables, about), std::move(*cells), std::move(left_out));
 }
 Result<Store> Store::resume(const std::string& folder) { return State::of(StoreFile::resume(folder)); }
 Result<Store> Store::read(const std::string& folder) { return State::of(StoreFile::read(folder)); }

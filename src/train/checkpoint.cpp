@@ -14,7 +14,7 @@ namespace nalm {
 
 namespace {
 
-using Kind = Wiring::Node::Kind;
+using NodeKind = Wiring::Node::Kind;
 
 constexpr int checkpoint_version = 1;
 constexpr long most_iterations = 1'000'000'000'000'000;
@@ -43,28 +43,28 @@ Json written(const Wiring& wiring) {
     for (const auto& [from, value] : node.ports) ports.push_back({from, value});
     for (const auto& [factor, from] : node.terms) terms.push_back({factor, from});
     switch (node.kind) {
-      case Kind::Input:
+      case NodeKind::Input:
         nodes.push_back({{"input", node.width}});
         break;
-      case Kind::Constant:
+      case NodeKind::Constant:
         nodes.push_back({{"constant", node.number}, {"width", node.width}});
         break;
-      case Kind::Pick:
+      case NodeKind::Pick:
         nodes.push_back({{"pick", ports}});
         break;
-      case Kind::Layer:
+      case NodeKind::Layer:
         nodes.push_back({{"layer", node.layer}, {"from", node.from}});
         break;
-      case Kind::Mix:
+      case NodeKind::Mix:
         nodes.push_back({{"mix", terms}, {"by", ports}});
         break;
-      case Kind::Sum:
+      case NodeKind::Sum:
         nodes.push_back({{"sum", terms}, {"lowest", number(node.number)}});
         break;
-      case Kind::Product:
+      case NodeKind::Product:
         nodes.push_back({{"product", terms}});
         break;
-      case Kind::Tanh:
+      case NodeKind::Tanh:
         nodes.push_back({{"tanh", node.from}});
         break;
     }

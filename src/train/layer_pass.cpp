@@ -1,12 +1,19 @@
-#include "train/layer_pass.hpp"
+#include "nalm/layer.hpp"
 
 #include <algorithm>
 
 #include "base/aligned.hpp"
+#include "base/random.hpp"
 #include "modules/registry.hpp"
 #include "simd/dispatch.hpp"
+#include "train/start_values.hpp"
 
 namespace nalm {
+
+std::vector<double> start_values(const LayerSpec& layer, std::uint64_t seed) {
+  Xoshiro stream(seed);
+  return start_values(*layer.module, layer.shape, stream);
+}
 
 // A name instead of none: sources are compiled together, where lambdas that hold something nameless are warned about.
 namespace layer_pass {

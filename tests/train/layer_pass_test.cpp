@@ -1,5 +1,5 @@
 // A layer as a function of a batch: what models give, and the gradient that they have.
-#include "train/layer_pass.hpp"
+#include "nalm/layer.hpp"
 
 #include <gtest/gtest.h>
 

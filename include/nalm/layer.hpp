@@ -4,11 +4,15 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
+#include <cstdint>
+#include <vector>
 
 #include "nalm/stack.hpp"
 
 namespace nalm {
+
+// The module's own start values, in the order of Layer::parameters.
+std::vector<double> start_values(const LayerSpec& layer, std::uint64_t seed);
 
 // S is float or double. All arrays are row-major: x and noise rows x inputs, y rows x outputs. The layer has been
 // through check_stack, and has parameter_count() parameters.
