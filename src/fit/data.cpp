@@ -4,187 +4,22 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <set>
-#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/random.hpp"
-#include "base/utf8.hpp"
-#include "formula/exports.hpp"
+#include "fit/columns.hpp"
 #include "nalm/detail/portable.hpp"
 
 namespace nalm::fitting {
 
 namespace {
 
-constexpr std::size_t fewest_rows = 6, rows_of_a_group = 3, most_groups = 1000;
+constexpr std::size_t fewest_rows = 6;
 // Below this the search needs every row; the constants are still judged on rows that they were not fitted to.
 constexpr std::size_t few_rows = 40;
 constexpr double outside_share = 0.1, held_out_share = 0.2;
-
-Result<std::size_t> find_column(const Table& table, const std::string& name, const char* role) {
-  const auto found = std::find(table.columns.begin(), table.columns.end(), name);
-  if (found != table.columns.end()) return static_cast<std::size_t>(found - table.columns.begin());
-  return Error{fmt::format("the table has no column \"{}\" for the {}; its columns are {}.", name, role,
-                           fmt::join(table.columns, ", "))};
-}
-
-// ---- columns that are not numbers ----------------------------------------------------------------------------------
-
-// What a column holds besides numbers.
-struct Words {
-  std::size_t count = 0, missing = 0;
-  const TextCell* first = nullptr;
-  std::set<std::string_view> different{};
-
-  bool is_text() const { return count > 0; }
-};
-
-std::vector<Words> words_of(const Table& table) {
-  std::vector<Words> words(table.columns.size());
-  for (std::size_t r = 0; r < table.rows; ++r)
-    for (std::size_t c = 0; c < words.size(); ++c) words[c].missing += std::isnan(table.at(r, c)) ? 1 : 0;
-  for (const TextCell& cell : table.text) {
-    if (!std::isnan(table.at(cell.row, cell.column)) || is_missing(cell.text)) continue;
-    Words& w = words[cell.column];
-    --w.missing;
-    if (w.count++ == 0) w.first = &cell;
-    if (w.different.size() <= most_groups) w.different.insert(cell.text);
-  }
-  return words;
-}
-
-std::string shortened(const std::string& text) {
-  constexpr std::size_t longest = 40;
-  const std::string line = formula::one_line(text);
-  std::size_t end = 0;
-  for (std::size_t k = 0; k < longest && end < line.size(); ++k) end += utf8_length(line, end);
-  return end < line.size() ? line.substr(0, end) + "..." : line;
-}
-
-// What is wrong with a column of text, and what to do; the rest of a sentence.
-std::string about(const Words& words, const std::string& column, std::size_t rows) {
-  const std::string example = shortened(words.first->text);
-  if (is_date(words.first->text))
-    return fmt::format("the column \"{}\" has dates such as {}; make a number of it, such as the days since the first",
-                       column, example);
-  if (words.count <= rows / 10)
-    return fmt::format("row {}, column \"{}\": \"{}\" is not a number; correct the cell, or leave it empty",
-                       words.first->row + 1, column, example);
-  const bool makes_groups = words.different.size() > 1 && words.different.size() * rows_of_a_group <= rows;
-  return fmt::format("the column \"{}\" has text such as \"{}\"{}", column, example,
-                     makes_groups ? fmt::format("; --by {} gives each of its groups a constant", column) : "");
-}
-
-Result<std::size_t> number_column(const Table& table, const std::vector<Words>& words, const std::string& name,
-                                  const char* role) {
-  const Result<std::size_t> column = find_column(table, name, role);
-  if (!column) return column.error();
-  if (words[*column].is_text()) return Error{about(words[*column], name, table.rows) + "."};
-  return column;
-}
-
-struct Chosen {
-  std::size_t target = 0;
-  std::vector<std::size_t> inputs;
-  std::optional<std::size_t> by, weights, sigma;
-
-  // All whose cells must be there.
-  std::vector<std::size_t> needed() const {
-    std::vector<std::size_t> all = inputs;
-    for (const auto& column : {weights, sigma})
-      if (column) all.push_back(*column);
-    all.push_back(target);
-    return all;
-  }
-};
-
-Result<Chosen> choose_columns(const Table& table, const FitOptions& options, std::vector<std::string>& notes) {
-  const std::vector<Words> words = words_of(table);
-  Chosen chosen;
-  const Result<std::size_t> target = number_column(table, words, options.target, "target");
-  if (!target) return target.error();
-  chosen.target = *target;
-  if (!options.by.empty()) {
-    const Result<std::size_t> by = find_column(table, options.by, "groups");
-    if (!by) return by.error();
-    if (*by == *target) return Error{fmt::format("\"{}\" is the target and cannot make groups as well.", options.by)};
-    chosen.by = *by;
-  }
-  if (static_cast<int>(!options.weights.empty()) + static_cast<int>(!options.sigma.empty()) +
-          static_cast<int>(options.relative) >
-      1)
-    return Error{"weights, sigma and relative each say how much a row counts; give one of them."};
-  for (const auto& [name, role, place] : {std::tuple(options.weights, "weights", &chosen.weights),
-                                          std::tuple(options.sigma, "standard errors", &chosen.sigma)}) {
-    if (name.empty()) continue;
-    const Result<std::size_t> column = number_column(table, words, name, role);
-    if (!column) return column.error();
-    *place = *column;
-  }
-  for (const std::string& name : options.inputs) {
-    const Result<std::size_t> column = number_column(table, words, name, "inputs");
-    if (!column) return column.error();
-    if (*column == *target) return Error{fmt::format("\"{}\" is the target and cannot be an input as well.", name)};
-    if (chosen.by == *column)
-      return Error{fmt::format("\"{}\" makes the groups and cannot be an input as well.", name)};
-    if (std::find(chosen.inputs.begin(), chosen.inputs.end(), *column) != chosen.inputs.end()) {
-      return Error{fmt::format("the input \"{}\" is named twice; name it once.", name)};
-    }
-    chosen.inputs.push_back(*column);
-  }
-  for (std::size_t c = 0; options.inputs.empty() && c < table.columns.size(); ++c) {
-    if (c == *target || chosen.by == c || chosen.weights == c || chosen.sigma == c) continue;
-    if (words[c].is_text()) {
-      notes.push_back(fmt::format("a column was left out: {}", about(words[c], table.columns[c], table.rows)));
-    } else if (words[c].missing == table.rows) {
-      notes.push_back(fmt::format("the column \"{}\" has no values and was left out", table.columns[c]));
-    } else {
-      chosen.inputs.push_back(c);
-    }
-  }
-  if (chosen.inputs.empty()) {
-    if (!notes.empty()) return Error{fmt::format("the table has no input that is a number: {}.", notes.front())};
-    return Error{"the table has no column besides the target; add the inputs of the formula."};
-  }
-  return chosen;
-}
-
-// Rows without missing values.
-Result<std::vector<std::size_t>> complete_rows(const Table& table, const Chosen& chosen,
-                                               std::vector<std::string>& notes) {
-  const std::vector<std::size_t> needed = chosen.needed();
-  std::vector<std::size_t> rows;
-  std::string first;
-  for (std::size_t r = 0; r < table.rows; ++r) {
-    std::optional<std::size_t> missing;
-    for (const std::size_t c : needed) {
-      const double value = table.at(r, c);
-      if (std::isinf(value))
-        return Error{fmt::format("row {}, column \"{}\": the value is infinite; remove the row or correct the cell.",
-                                 r + 1, table.columns[c])};
-      if (std::isnan(value) && !missing) missing = c;
-    }
-    if (chosen.by && std::isnan(table.at(r, *chosen.by))) {
-      const std::string* text = table.text_at(r, *chosen.by);
-      if (!missing && (!text || is_missing(*text))) missing = *chosen.by;
-    }
-    if (!missing) {
-      rows.push_back(r);
-    } else if (first.empty()) {
-      first = fmt::format("row {}, column \"{}\"", r + 1, table.columns[*missing]);
-    }
-  }
-  if (const std::size_t lost = table.rows - rows.size(); lost == 1) {
-    notes.push_back(fmt::format("a row of {} has a missing value ({}) and was left out", table.rows, first));
-  } else if (lost > 1) {
-    notes.push_back(
-        fmt::format("{} of {} rows have missing values (the first: {}) and were left out", lost, table.rows, first));
-  }
-  return rows;
-}
 
 // ---- groups and weights --------------------------------------------------------------------------------------------
 
@@ -214,41 +49,6 @@ Status make_groups(Data& data, const Table& table, std::size_t column) {
                     "column with fewer values.",
                     table.columns[column], data.groups.size(), data.rows, rows_of_a_group)};
   return Done{};
-}
-
-// Roots of the weights, as given: 1/sigma, 1/|target| or the root of the weight.
-Result<std::vector<double>> roots_of_weights(const Table& table, const FitOptions& options, const Chosen& chosen,
-                                             std::vector<std::size_t>& rows, std::vector<std::string>& notes) {
-  std::vector<double> roots;
-  if (!chosen.weights && !chosen.sigma && !options.relative) return roots;
-  std::vector<std::size_t> counted;
-  for (const std::size_t r : rows) {
-    const auto refuse = [&](std::size_t c, const char* must) {
-      return Error{fmt::format("row {}, column \"{}\": {}, not {}.", r + 1, table.columns[c], must, table.at(r, c))};
-    };
-    double root = 1;
-    if (chosen.weights) {
-      const double weight = table.at(r, *chosen.weights);
-      if (weight < 0) return refuse(*chosen.weights, "a weight must be 0 or more");
-      if (weight == 0) continue;
-      root = std::sqrt(weight);
-    } else if (chosen.sigma) {
-      if (!(table.at(r, *chosen.sigma) > 0)) return refuse(*chosen.sigma, "a standard error must be more than 0");
-      root = 1 / table.at(r, *chosen.sigma);
-    } else {
-      if (!(table.at(r, chosen.target) > 0))
-        return refuse(chosen.target, "errors in proportion to the target need one that is above 0");
-      root = 1 / table.at(r, chosen.target);
-    }
-    if (!(root > 1e-100 && root < 1e100))
-      return refuse(chosen.needed()[0], "the weight is too far from 1 to compute with");
-    counted.push_back(r);
-    roots.push_back(root);
-  }
-  if (counted.size() < rows.size())
-    notes.push_back(fmt::format("{} rows have the weight 0 and were left out", rows.size() - counted.size()));
-  rows = std::move(counted);
-  return roots;
 }
 
 // ---- rows that teach and rows that test ----------------------------------------------------------------------------
@@ -408,18 +208,14 @@ Result<Data> prepare(const Table& table, const FitOptions& options) {
   Data data;
   const Result<Chosen> chosen = choose_columns(table, options, data.notes);
   if (!chosen) return chosen.error();
-  Result<std::vector<std::size_t>> complete = complete_rows(table, *chosen, data.notes);
-  if (!complete) return complete.error();
-  data.row_of_table = std::move(*complete);
-  Result<std::vector<double>> roots = roots_of_weights(table, options, *chosen, data.row_of_table, data.notes);
-  if (!roots) return roots.error();
+  Result<ChosenRows> counted = choose_rows(table, options, *chosen, data.notes);
+  if (!counted) return counted.error();
+  data.row_of_table = std::move(counted->rows);
   data.target = options.target;
   data.rows = data.row_of_table.size();
-  const std::size_t columns = chosen->inputs.size() + 1;
-  if (data.rows < std::max(fewest_rows, columns + 1)) {
-    return Error{fmt::format("the table has {} rows{}, too few for {} columns; at least {} are needed.", data.rows,
-                             data.rows < table.rows ? " without missing values" : "", columns,
-                             std::max(fewest_rows, columns + 1))};
+  if (data.rows < fewest_rows) {
+    return Error{fmt::format("the table has {} rows{}; at least {} are needed.", data.rows,
+                             data.rows < table.rows ? " that differ and have all values" : "", fewest_rows)};
   }
   const auto at = [&](std::size_t r, std::size_t c) { return table.at(data.row_of_table[r], c); };
   for (std::size_t r = 0; r < data.rows; ++r) data.y.push_back(at(r, chosen->target));
@@ -470,7 +266,7 @@ Result<Data> prepare(const Table& table, const FitOptions& options) {
   if (chosen->by) {
     if (Status grouped = make_groups(data, table, *chosen->by); !grouped) return grouped.error();
   }
-  use_weights(data, std::move(*roots), chosen->sigma || options.relative);
+  use_weights(data, std::move(counted->roots), chosen->sigma || options.relative);
   if (options.relative) measure_logarithms(data);
   split(data);
   measure_scales(data);

@@ -70,8 +70,7 @@ TEST(Prepare, DoesNotMindACellOfAColumnThatIsNotUsed) {
 }
 
 TEST(Prepare, RefusesTooFewRows) {
-  EXPECT_EQ(refusal(product_table(5), {.target = "y"}),
-            "the table has 5 rows, too few for 3 columns; at least 6 are needed.");
+  EXPECT_EQ(refusal(product_table(5), {.target = "y"}), "the table has 5 rows; at least 6 are needed.");
   EXPECT_EQ(refusal(product_table(6), {.target = "y"}), "(nothing)");
 }
 
@@ -301,6 +300,44 @@ TEST(RealTables, EqualInputsStayTogether) {
       }
     }
   }
+}
+
+// To the bit, whatever the order of the rows.
+TEST(RealTables, AWeightIsANumberOfRows) {
+  const Table once = fitting::data_test::product_table(12);
+  Table weighted, repeated;
+  weighted.columns = {"a", "b", "y", "w"};
+  repeated.columns = once.columns;
+  for (std::size_t k = 0; k < 12; ++k) {
+    const std::size_t r = (5 * k) % 12, count = r % 4;
+    for (std::size_t c = 0; c < 3; ++c) weighted.values.push_back(once.at(r, c));
+    weighted.values.push_back(static_cast<double>(count));
+  }
+  weighted.rows = 12;
+  for (std::size_t r = 0; r < 12; ++r) {
+    for (std::size_t n = 0; n < r % 4; ++n, ++repeated.rows)
+      for (std::size_t c = 0; c < 3; ++c) repeated.values.push_back(once.at(r, c));
+  }
+  const Result<Data> a = prepare(weighted, {.target = "y", .weights = "w"}), b = prepare(repeated, {.target = "y"});
+  ASSERT_TRUE(a.ok()) << a.error().message;
+  ASSERT_TRUE(b.ok()) << b.error().message;
+  EXPECT_EQ(a->rows, 9U);
+  EXPECT_EQ(a->x, b->x);
+  EXPECT_EQ(a->y, b->y);
+  EXPECT_EQ(a->weight, b->weight);
+  EXPECT_EQ(a->set_of_row, b->set_of_row);
+  EXPECT_EQ(b->notes, std::vector<std::string>{"9 rows repeat another one and count as its weight"});
+}
+
+TEST(RealTables, RowsThatAreAllThereTwiceHaveNoWeights) {
+  const Table once = fitting::data_test::product_table(12);
+  Table twice = once;
+  twice.values.insert(twice.values.end(), once.values.begin(), once.values.end());
+  twice.rows = 24;
+  const Result<Data> data = prepare(twice, {.target = "y"});
+  ASSERT_TRUE(data.ok());
+  EXPECT_EQ(data->rows, 12U);
+  EXPECT_TRUE(data->weight.empty());
 }
 
 TEST(RealTables, WeightsCountOnAverageOne) {
