@@ -81,30 +81,30 @@ struct Source {
 };
 
 // What is a sum of which inputs: the target is a + b, a - b, a * b or a / b.
-enum class Role : std::uint8_t { None, A, B };
-using Roles = std::vector<Role>;
+enum class Side : std::uint8_t { None, A, B };
+using Sides = std::vector<Side>;
 
-Roles first_two(int inputs) {
-  Roles roles(static_cast<std::size_t>(inputs), Role::None);
-  roles[0] = Role::A;
-  roles[1] = Role::B;
+Sides first_two(int inputs) {
+  Sides roles(static_cast<std::size_t>(inputs), Side::None);
+  roles[0] = Side::A;
+  roles[1] = Side::B;
   return roles;
 }
 
 // The paper's way, in which a has twice as many inputs as b and as nobody: round(U(0, 2)) - 1.
-Roles drawn_roles(int inputs, std::uint32_t seed) {
+Sides drawn_roles(int inputs, std::uint32_t seed) {
   Xoshiro random = stream_of("inalu roles", seed);
-  Roles roles;
+  Sides roles;
   for (int i = 0; i < inputs; ++i) {
     const double u = random.between(0, 2);
-    roles.push_back(u < 0.5 ? Role::None : u < 1.5 ? Role::A : Role::B);
+    roles.push_back(u < 0.5 ? Side::None : u < 1.5 ? Side::A : Side::B);
   }
   return roles;
 }
 
 class SchloerData final : public RunData {
  public:
-  SchloerData(const Source& train, const Source& test, Operation operation, Roles roles, std::uint32_t seed)
+  SchloerData(const Source& train, const Source& test, Operation operation, Sides roles, std::uint32_t seed)
       : sources_{train, test}, operation_(operation), roles_(std::move(roles)), seed_(seed) {
     training_ = stream_of("inalu training", seed).next();
   }
@@ -129,8 +129,8 @@ class SchloerData final : public RunData {
       for (std::size_t i = 0; i < roles_.size(); ++i) {
         const double value = source.draw(random);
         x[r * roles_.size() + i] = value;
-        if (roles_[i] == Role::A) a += value;
-        if (roles_[i] == Role::B) b += value;
+        if (roles_[i] == Side::A) a += value;
+        if (roles_[i] == Side::B) b += value;
       }
       t[r] = apply(operation_, a, b);
     }
@@ -138,7 +138,7 @@ class SchloerData final : public RunData {
 
   Source sources_[2];  // training and interpolation, extrapolation
   Operation operation_;
-  Roles roles_;
+  Sides roles_;
   std::uint32_t seed_;
   std::uint64_t training_;
 };
@@ -149,16 +149,16 @@ struct StartMeans {
   double deviation = 0.1;
 };
 
-struct Unit {
+struct InaluUnit {
   std::string_view model, module, gate;
 };
-constexpr Unit inalu_iw{"iNALU iw", "iNALU", "g"};
-constexpr Unit inalu_sw{"iNALU sw", "iNALU-shared", "g"};
-constexpr Unit nalu{"NALU", "NALU", "G"};
-constexpr Unit nalu_vector{"NALU vector", "NALU-vector", "G"};
+constexpr InaluUnit inalu_iw{"iNALU iw", "iNALU", "g"};
+constexpr InaluUnit inalu_sw{"iNALU sw", "iNALU-shared", "g"};
+constexpr InaluUnit nalu{"NALU", "NALU", "G"};
+constexpr InaluUnit nalu_vector{"NALU vector", "NALU-vector", "G"};
 
 // The paper's training loop, which its baselines get too.
-Recipe schloer_recipe(const Unit& unit, std::size_t layers, long epochs, const StartMeans& means) {
+Recipe schloer_recipe(const InaluUnit& unit, std::size_t layers, long epochs, const StartMeans& means) {
   Recipe recipe;
   TrainingRecipe& whole = recipe.training;
   whole.optimiser = RmsProp{
@@ -183,7 +183,7 @@ Recipe schloer_recipe(const Unit& unit, std::size_t layers, long epochs, const S
 
 // What a cell is made of: a unit, an operation, data.
 struct Parts {
-  Unit unit;
+  InaluUnit unit;
   Operation operation;
   std::string setting;
   Source train, test;
@@ -230,7 +230,7 @@ const std::vector<NamedData>& seven_data_sets() {
 std::vector<Cell> one_unit_cells(int inputs, std::string_view preset) {
   const bool quick = preset == "quick";
   std::vector<Cell> cells;
-  for (const Unit& unit : {inalu_iw, inalu_sw, nalu}) {
+  for (const InaluUnit& unit : {inalu_iw, inalu_sw, nalu}) {
     for (const NamedData& data : seven_data_sets()) {
       if (quick && (data.name != "U(-5,5)" || unit.model == nalu.model)) continue;
       for (const Operation operation : all_operations) {
@@ -248,7 +248,7 @@ std::vector<Cell> one_unit_cells(int inputs, std::string_view preset) {
 std::vector<Cell> magnitude_cells(std::string_view preset) {
   const bool quick = preset == "quick";
   std::vector<Cell> cells;
-  for (const Unit& unit : {inalu_iw, inalu_sw, nalu}) {
+  for (const InaluUnit& unit : {inalu_iw, inalu_sw, nalu}) {
     for (const double size : {0.01, 0.1, 1.0, 10.0, 100.0, 1000.0}) {
       if (quick && (size != 10 || unit.model != inalu_iw.model)) continue;
       for (const Operation operation : all_operations) {
@@ -300,7 +300,7 @@ std::vector<Cell> simple_function_cells(std::string_view preset) {
   const NamedData data_sets[] = {{"normal", Source::normal(-3, 3), Source::normal(3, 4)},
                                  {"uniform", Source::uniform(-3, 3), Source::uniform(-5, -3)}};
   std::vector<Cell> cells;
-  for (const Unit& unit : {inalu_iw, inalu_sw, nalu, nalu_vector}) {
+  for (const InaluUnit& unit : {inalu_iw, inalu_sw, nalu, nalu_vector}) {
     for (const NamedData& data : data_sets) {
       for (const Operation operation : all_operations) {
         if (quick && (unit.model != inalu_iw.model || data.name != "uniform" || operation != Operation::Add)) continue;
@@ -339,13 +339,13 @@ const std::string loop =
 const std::string seven =
     "exp .2 and .8 are exponential with that mean, tested with mean .5; N(lo,hi) is normal, cut off three deviations "
     "from its mean at lo and hi, tested on N(8,10); U(lo,hi) is uniform, tested on U(-10,-5).";
-const std::string sums =
+const std::string of_sums =
     "a is the sum of about half of the inputs, b that of a quarter, drawn once per run; two layers, 100-2-1. ";
 const std::string settings_1 = seven + " " + loop;
 const std::string settings_2 = "One unit with two inputs. " + loop;
-const std::string settings_4 = sums + "Data N(-2,2), tested on N(7,13), both cut off there. " + loop;
+const std::string settings_4 = of_sums + "Data N(-2,2), tested on N(7,13), both cut off there. " + loop;
 const std::string settings_5 =
-    sums + "Data N(-3,3), cut off there, and tested on N(3,4); or U(-3,3), tested on U(-5,-3). " + loop;
+    of_sums + "Data N(-3,3), cut off there, and tested on N(3,4); or U(-3,3), tested on U(-5,-3). " + loop;
 
 const std::vector<Check> checks_1 = {
     {"iNALU iw", "add", "U(-5,5)", "success", true, 0.8},
