@@ -4,12 +4,14 @@
 
 #include <chrono>
 #include <ctime>
+#include <thread>
 #include "base/json.hpp"
 
 #include "base/threads.hpp"
 #include "base/write_file.hpp"
 #include "cli/judgement.hpp"
 #include "cli/progress.hpp"
+#include "experiment/ranks.hpp"
 #include "experiment/shard.hpp"
 #include "nalm/version.hpp"
 #include "report/page.hpp"
@@ -202,7 +204,7 @@ int finish(const Store& store, const BenchCommand& o, std::size_t trained, doubl
   return good ? yes : no;
 }
 
-int run(Store& store, const BenchCommand& o) {
+int run(Store& store, const BenchCommand& o, Leader* leader) {
   const Result<std::vector<RunId>> todo = runs_to_do(store);
   if (!todo) return fail(todo.error());
   const Result<std::size_t> wanted = runs_wanted(store);
@@ -229,10 +231,18 @@ int run(Store& store, const BenchCommand& o) {
       for (const FinishedRun& one : runs.runs) print_run(*store.info().plan.task, store.cells()[one.id.cell], one);
     return Done{};
   };
-  const Status trained = store.info().plan.task->execute(store.cells(), *todo, settings);
+  const Plan& plan = store.info().plan;
+  const Status trained =
+      leader ? leader->train(plan, store.cells(), *todo, settings) : plan.task->execute(store.cells(), *todo, settings);
   const double seconds = progress.seconds();
   progress.finish();
-  if (!trained) return fail(trained.error());
+  if (!trained) {
+    const int code = fail(trained.error());
+    if (leader)
+      tell("{} of {} runs are stored; the same command goes on, or \"nalm bench --resume {}\".\n", finished.load(),
+           total, store.folder());
+    return code;
+  }
   if (finished < total) {
     tell("Interrupted: {} of {} runs are stored; go on with \"nalm bench --resume {}\".\n", finished.load(), total,
          store.folder());
@@ -243,7 +253,8 @@ int run(Store& store, const BenchCommand& o) {
                                     : finish_shard(store, o, total, todo->size(), seconds);
 }
 
-int bench(const BenchCommand& o) {
+// With a leader: on all ranks of the job.
+int bench_runs(const BenchCommand& o, Leader* leader) {
   if (o.quiet && o.json_lines) return fail({"--quiet and --json-lines exclude each other."});
   if (!o.emit.empty()) {
     if (!o.out.empty() || !o.resume.empty())
@@ -275,8 +286,47 @@ int bench(const BenchCommand& o) {
   }
   // Shards that are started by one command have a folder each.
   if (shard && (o.shard == "auto" || o.out.empty())) folder += fmt::format("-{}-of-{}", shard->number, shard->count);
-  Result<Store> store = open_store(o, folder, shard, shard.has_value());
-  return store ? run(*store, o) : fail(store.error());
+  Result<Store> store = open_store(o, folder, shard, shard || leader);
+  return store ? run(*store, o, leader) : fail(store.error());
+}
+
+// One of several processes that a launcher started.
+int bench_rank(const BenchCommand& o, const LaunchedProcess& process) {
+  const Result<std::unique_ptr<Link>> link = open_mpi_link();
+  if (!link || (*link)->size() != process.count) {
+    const std::string reason = link
+                                   ? "MPI connects them in another way than that launcher; use the launcher of the MPI "
+                                     "that nalm was built with, or --shard auto."
+                                   : link.error().message;
+    const Error error{fmt::format("{} started {} of these, which would write to one folder, and {}", process.by,
+                                  process.count, reason)};
+    // Once is enough; the others wait, because many launchers end everything when the first process has ended.
+    if (process.rank == 0) return fail(error);
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    return bad_use;
+  }
+  RankSettings settings;
+  settings.threads = o.threads;
+  if ((*link)->rank() == 0) {
+    Leader leader(**link, settings);
+    const int code = bench_runs(o, &leader);
+    flush_output();
+    leader.leave(code);
+    return code;
+  }
+  const Interruptible interruptible;
+  const Status followed = follow(**link, settings, interruptible.token());
+  if (followed) return yes;
+  const int code = fail(followed.error());
+  flush_output();
+  (*link)->abort(code);
+  return code;
+}
+
+int bench(const BenchCommand& o) {
+  const LaunchedProcess process = launched_process(own_environment());
+  const bool has_ranks = process.count > 1 && o.shard.empty() && o.emit.empty();
+  return has_ranks ? bench_rank(o, process) : bench_runs(o, nullptr);
 }
 
 }  // namespace
@@ -336,7 +386,8 @@ void add_bench(Program& program) {
           "  nalm bench --shard 3/16 --out part-3              a sixteenth of it; then nalm merge part-* --out all\n"
           "Exit code 1 if a check of the task fails: those of the preset quick (`nalm list TASK`); formulas: at\n"
           "least 90 % are recovered without noise and 80 % with 1 % noise. Exit code 130 after Ctrl-C;\n"
-          "everything finished by then is kept.")
+          "everything finished by then is kept. Under mpirun all ranks train, and rank 0 has the folder; the same\n"
+          "command again goes on with what is there (docs/cluster.md).")
       .run([] { return bench(o); });
 }
 

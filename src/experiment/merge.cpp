@@ -65,9 +65,9 @@ Status fit_together(const Store& first, const Store& other) {
         "{} was made by version {} and {} by version {}, whose runs might have other bits; make both with one version.",
         first.folder(), a.version, other.folder(), b.version)};
   if (to_json(a.plan) != to_json(b.plan))
-    return Error{fmt::format(
-        "{} and {} have different settings, \"{}\" and \"{}\"; only parts of one benchmark can be merged.",
-        first.folder(), other.folder(), command_of(a.plan), command_of(b.plan))};
+    return Error{
+        fmt::format("{} and {} have different settings, \"{}\" and \"{}\"; only parts of one benchmark can be merged.",
+                    first.folder(), other.folder(), command_of(a.plan), command_of(b.plan))};
   return Done{};
 }
 
@@ -100,9 +100,9 @@ Status add_all(const Store& from, Store& to, Merged& merged) {
     if (!there) return there.error();
     if (*there) {
       if (!same_record((*there)->record, run.record))
-        return Error{fmt::format(
-            "{}: the run {} is in another of these folders too, with other numbers; one of them is wrong.",
-            from.folder(), name_of(from, run.id))};
+        return Error{
+            fmt::format("{}: the run {} is in another of these folders too, with other numbers; one of them is wrong.",
+                        from.folder(), name_of(from, run.id))};
       ++merged.duplicates;
       return Done{};
     }
@@ -149,7 +149,8 @@ Result<Merged> merge_stores(const std::vector<std::string>& folders, const std::
   // In place of an empty folder, too, and of nothing else.
   fs::rename(workshop.path(), place, error);
   if (error)
-    return Error{fmt::format("the folder {} cannot be made ({}); choose another one with --out.", place, error.message())};
+    return Error{
+        fmt::format("the folder {} cannot be made ({}); choose another one with --out.", place, error.message())};
   return merged;
 }
 

@@ -19,8 +19,8 @@ struct Launcher {
   std::string_view name;
   const char *rank, *count;
 };
-// mpirun inside of a Slurm job has the variables of both, and its own say more. A batch script of Slurm has SLURM_PROCID
-// too, but no step.
+// mpirun inside of a Slurm job has the variables of both, and its own say more. A batch script of Slurm has
+// SLURM_PROCID too, but no step.
 constexpr Launcher launchers[] = {{"OpenMPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
                                   {"PMI", "PMI_RANK", "PMI_SIZE"},
                                   {"Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}};
@@ -71,7 +71,8 @@ Result<Shard> parse_shard(std::string_view text) {
   const auto number = number_in<int>(trim(text.substr(0, slash)));
   const auto count = slash == text.npos ? std::nullopt : number_in<int>(trim(text.substr(slash + 1)));
   if (!number || !count || *number < 1 || *count < *number || *count > most_shards)
-    return Error{fmt::format("\"{}\" is not a shard; write --shard 3/16 for the third of sixteen, or --shard auto.", text)};
+    return Error{
+        fmt::format("\"{}\" is not a shard; write --shard 3/16 for the third of sixteen, or --shard auto.", text)};
   return Shard{*number, *count};
 }
 
@@ -97,7 +98,8 @@ Result<Shard> shard_of(const Environment& environment) {
   if (array->by.empty() && process.by.empty())
     return Error{
         "--shard auto finds no Slurm array or step and no OpenMPI or PMI launcher here; write --shard K/N instead."};
-  if (array->count > most_shards / process.count) return Error{fmt::format("there may be at most {} shards.", most_shards)};
+  if (array->count > most_shards / process.count)
+    return Error{fmt::format("there may be at most {} shards.", most_shards)};
   return Shard{array->rank * process.count + process.rank + 1, array->count * process.count};
 }
 

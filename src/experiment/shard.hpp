@@ -34,8 +34,8 @@ LaunchedProcess launched_process(const Environment& environment);
 // The same, and the place in a Slurm array: which shard this process is.
 Result<Shard> shard_of(const Environment& environment);
 
-// The runs of a shard: neighbours in the plan, so that data are shared as in the whole, with the most expensive shard as
-// cheap as it can be. Every run is in one shard, on every machine in the same.
+// The runs of a shard: neighbours in the plan, so that data are shared as in the whole, with the most expensive shard
+// as cheap as it can be. Every run is in one shard, on every machine in the same.
 std::vector<RunId> runs_of(const Shard& shard, const Task& task, const std::vector<Cell>& cells,
                            const std::vector<std::uint32_t>& seeds);
 

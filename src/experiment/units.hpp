@@ -17,7 +17,8 @@ struct Unit {
 
 // Every run is in one unit, in an order that depends on the plan only. No unit has more runs than lanes, and none has
 // many fewer than another: a lane that is empty costs as much as a full one.
-using Divider = std::vector<Unit> (*)(const std::vector<Cell>& cells, const std::vector<RunId>& runs, std::size_t lanes);
+using Divider = std::vector<Unit> (*)(const std::vector<Cell>& cells, const std::vector<RunId>& runs,
+                                      std::size_t lanes);
 
 // For train_networks: runs of one cell; one run where that is more than a network.
 std::vector<Unit> units_of_cells(const std::vector<Cell>& cells, const std::vector<RunId>& runs, std::size_t lanes);
@@ -27,8 +28,8 @@ double cost_of(const Cell& cell);
 
 double cost_of(const std::vector<Unit>& units);
 
-// n things in as few parts as are needed, if each holds so many, all of about the same size: where each part begins, and
-// n.
+// n things in as few parts as are needed, if each holds so many, all of about the same size: where each part begins,
+// and n.
 std::vector<std::size_t> even_parts(std::size_t n, std::size_t most);
 
 }  // namespace nalm

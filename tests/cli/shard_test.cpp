@@ -32,7 +32,8 @@ TEST_F(BenchCli, ShardsMergeToTheSameBytes) {
     EXPECT_EQ(runs, stored("whole"));
     const Outcome merged = program("merge " + parts + "--out all");
     EXPECT_EQ(merged.exit_code, 0) << merged.out << merged.err;
-    EXPECT_TRUE(contains(merged.out, std::to_string(runs) + " runs of " + std::to_string(count) + " folders are in all"))
+    EXPECT_TRUE(
+        contains(merged.out, std::to_string(runs) + " runs of " + std::to_string(count) + " folders are in all"))
         << merged.out;
     EXPECT_EQ(program("bench --resume all --quiet --series all.csv").exit_code, judged);
     EXPECT_TRUE(text_of(folder_ / "all.csv") == text_of(folder_ / "whole.csv"));

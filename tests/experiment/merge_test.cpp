@@ -73,8 +73,10 @@ TEST_F(MergeTest, AcceptsEqualDuplicatesHoweverLongTheyTook) {
 
 TEST_F(MergeTest, RefusesUnequalDuplicatesByName) {
   const std::function<void(RunRecord&)> changes[] = {
-      [](RunRecord& record) { record.values[1][0] = 0.5; },   [](RunRecord& record) { record.parameters[2][0] = 0.5; },
-      [](RunRecord& record) { record.note = "y = x1"; },      [](RunRecord& record) { record.steps.back() = 2001; },
+      [](RunRecord& record) { record.values[1][0] = 0.5; },
+      [](RunRecord& record) { record.parameters[2][0] = 0.5; },
+      [](RunRecord& record) { record.note = "y = x1"; },
+      [](RunRecord& record) { record.steps.back() = 2001; },
       [](RunRecord& record) { record.facts.front().second = "no"; },
       [](RunRecord& record) { record.steps.pop_back(), record.values.pop_back(), record.parameters.pop_back(); }};
   const std::string a = make("a", some(0, 8));

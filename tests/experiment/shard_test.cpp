@@ -55,12 +55,9 @@ TEST(Shards, FollowALauncher) {
 
 TEST(Shards, FollowASlurmArray) {
   const auto array = [](const char* id, const char* first, const char* last, const char* step, const char* count) {
-    return Variables{{"SLURM_ARRAY_TASK_ID", id},
-                     {"SLURM_ARRAY_TASK_MIN", first},
-                     {"SLURM_ARRAY_TASK_MAX", last},
-                     {"SLURM_ARRAY_TASK_STEP", step},
-                     {"SLURM_ARRAY_TASK_COUNT", count},
-                     {"SLURM_PROCID", "0"}};  // in an array it is 0 everywhere
+    return Variables{{"SLURM_ARRAY_TASK_ID", id},       {"SLURM_ARRAY_TASK_MIN", first},
+                     {"SLURM_ARRAY_TASK_MAX", last},    {"SLURM_ARRAY_TASK_STEP", step},
+                     {"SLURM_ARRAY_TASK_COUNT", count}, {"SLURM_PROCID", "0"}};  // in an array it is 0 everywhere
   };
   EXPECT_EQ(shard_in(array("3", "1", "16", "1", "16")), "3/16");
   EXPECT_EQ(shard_in(array("0", "0", "15", "1", "16")), "1/16");
