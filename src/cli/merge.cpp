@@ -42,7 +42,8 @@ void add_merge(Program& program) {
           "  nalm bench --shard 1/2 --out part-1\n"
           "  nalm bench --shard 2/2 --out part-2\n"
           "  nalm merge part-1 part-2 --out all\n"
-          "A run that is in several folders must be the same in each. Exit code 1 if runs are missing: they are named,\n"
+          "A run that is in several folders must be the same in each. Exit code 1 if runs are missing: they are "
+          "named,\n"
           "and nalm bench --resume goes on from what is there.")
       .run([] { return merge(folders, out); });
 }
