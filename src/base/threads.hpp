@@ -1,6 +1,8 @@
 // f(0), ..., f(n-1), spread over threads. Each index is one call; which thread runs it must not matter.
 #pragma once
 
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -10,7 +12,12 @@
 
 namespace nalm {
 
-inline int processor_count() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
+// Those that this process may use: a launcher or a batch system may have bound it to some.
+inline int processor_count() {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
+  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
 
 // The first exception of a call comes back once all threads have ended; calls that have not begun by then are left out.
 template <class F>

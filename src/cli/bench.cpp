@@ -4,12 +4,15 @@
 
 #include <chrono>
 #include <ctime>
+#include <thread>
 #include "base/json.hpp"
 
 #include "base/threads.hpp"
 #include "base/write_file.hpp"
 #include "cli/judgement.hpp"
 #include "cli/progress.hpp"
+#include "experiment/ranks.hpp"
+#include "experiment/shard.hpp"
 #include "nalm/version.hpp"
 #include "report/page.hpp"
 #include "report/report.hpp"
@@ -20,7 +23,7 @@ namespace nalm::cli {
 namespace {
 
 struct BenchCommand {
-  std::string task, preset, modules, operations, settings, seeds, out, resume, series, recipe, emit;
+  std::string task, preset, modules, operations, settings, seeds, out, resume, series, recipe, emit, shard;
   std::optional<long> iterations, log_every;
   std::optional<double> learning_rate;
   std::map<std::string, std::string, std::less<>> own;  // of single tasks; "" if not given
@@ -31,7 +34,8 @@ struct BenchCommand {
   // Whether anything is given that says what to run.
   bool names_runs() const {
     return !task.empty() || !preset.empty() || !modules.empty() || !operations.empty() || !settings.empty() ||
-           !seeds.empty() || !recipe.empty() || !out.empty() || iterations || log_every || learning_rate ||
+           !seeds.empty() || !recipe.empty() || !out.empty() || !shard.empty() || iterations || log_every ||
+           learning_rate ||
            std::any_of(own.begin(), own.end(), [](const auto& option) { return !option.second.empty(); });
   }
 };
@@ -68,21 +72,32 @@ Result<Plan> plan_of(const BenchCommand& o) {
   return plan;
 }
 
-Result<Store> open_store(const BenchCommand& o, const std::string& folder) {
-  if (!o.resume.empty()) {
-    Result<Store> store = Store::resume(folder);
-    if (store && store->info().version != version())
-      return Error{fmt::format(
-          "{} was begun by version {}, and this is {}: the rest might not be the same bits; start anew with --out.",
-          folder, store->info().version, version())};
-    return store;
-  }
+Result<Store> resume_store(const std::string& folder) {
+  Result<Store> store = Store::resume(folder);
+  if (store && store->info().version != version())
+    return Error{fmt::format(
+        "{} was begun by version {}, and this is {}: the rest might not be the same bits; start anew with --out.",
+        folder, store->info().version, version())};
+  return store;
+}
+
+// A job on a cluster is started again by the command that began it, so that this goes on with what is there.
+bool is_begun(const std::string& folder, const Plan& plan, const std::string& shard) {
+  const Result<Store> store = Store::read(folder);
+  return store && to_json(store->info().plan) == to_json(plan) && store->info().shard == shard;
+}
+
+Result<Store> open_store(const BenchCommand& o, const std::string& folder, const std::optional<Shard>& shard,
+                         bool is_job) {
+  if (!o.resume.empty()) return resume_store(folder);
   Result<Plan> plan = plan_of(o);
   if (!plan) return plan.error();
+  const std::string part = shard ? shard->text() : "";
+  if (is_job && is_begun(folder, *plan, part)) return resume_store(folder);
   const int threads = o.threads > 0 ? o.threads : processor_count();
-  const std::string command = command_of(*plan);
+  const std::string command = command_of(*plan) + (shard ? " --shard " + part : "");
   return Store::create(
-      folder, {std::move(*plan), command, std::string(version()), std::string(simd_target()), now(), threads, 0});
+      folder, {std::move(*plan), command, std::string(version()), std::string(simd_target()), now(), threads, 0, part});
 }
 
 // What is said about a finished run in --json-lines.
@@ -127,12 +142,13 @@ bool all_checks_hold(const Results& results, const BenchCommand& o) {
   return all;
 }
 
-void announce(const Store& store, std::size_t left, const BenchCommand& o) {
+void announce(const Store& store, std::size_t total, std::size_t left, const BenchCommand& o) {
   const Plan& plan = store.info().plan;
-  const std::size_t total = store.run_count();
+  const std::string& shard = store.info().shard;
   if (o.talks()) {
-    tell("{}, preset {}: {} runs, {} cells of {} seeds; results go to {}.\n", plan.task->name, plan.preset, total,
-         store.cells().size(), plan.seeds.size(), store.folder());
+    tell("{}, preset {}: {} runs, {} cells of {} seeds{}; results go to {}.\n", plan.task->name, plan.preset,
+         store.run_count(), store.cells().size(), plan.seeds.size(),
+         shard.empty() ? "" : fmt::format(", of which shard {} has {} runs", shard, total), store.folder());
     if (!store.left_out().empty()) tell("Not learned by design, left out: {}.\n", fmt::join(store.left_out(), ", "));
     if (left < total) tell("{} runs are there already.\n", total - left);
   }
@@ -143,6 +159,18 @@ void announce(const Store& store, std::size_t left, const BenchCommand& o) {
                  {"folder", store.folder()},
                  {"runs", total},
                  {"left", left}});
+}
+
+// A part of the runs says nothing yet.
+int finish_shard(const Store& store, const BenchCommand& o, std::size_t total, std::size_t trained, double seconds) {
+  if (!o.series.empty())
+    if (Status written = write_series(store, o.series); !written) return fail(written.error());
+  if (o.talks())
+    put("{} runs trained in {:.1f} s: shard {} is complete.\nNext, with all shards: nalm merge {} ... --out DIR\n",
+        trained, seconds, store.info().shard, store.folder());
+  if (o.json_lines)
+    print_event({{"event", "end"}, {"runs", total}, {"seconds", seconds}, {"report", Json()}, {"checks", Json()}});
+  return yes;
 }
 
 // The report, the overview, the checks, and what to do next.
@@ -176,12 +204,14 @@ int finish(const Store& store, const BenchCommand& o, std::size_t trained, doubl
   return good ? yes : no;
 }
 
-int run(Store& store, const BenchCommand& o) {
-  const Result<std::vector<RunId>> todo = store.missing();
+int run(Store& store, const BenchCommand& o, Leader* leader) {
+  const Result<std::vector<RunId>> todo = runs_to_do(store);
   if (!todo) return fail(todo.error());
-  announce(store, todo->size(), o);
+  const Result<std::size_t> wanted = runs_wanted(store);
+  if (!wanted) return fail(wanted.error());
+  const std::size_t total = *wanted;
+  announce(store, total, todo->size(), o);
   std::optional<Interruptible> interruptible(std::in_place);
-  const std::size_t total = store.run_count();
   std::atomic<std::size_t> finished = total - todo->size();
   Progress progress(o.quiet        ? ProgressStyle::Quiet
                     : o.json_lines ? ProgressStyle::JsonLines
@@ -201,20 +231,30 @@ int run(Store& store, const BenchCommand& o) {
       for (const FinishedRun& one : runs.runs) print_run(*store.info().plan.task, store.cells()[one.id.cell], one);
     return Done{};
   };
-  const Status trained = store.info().plan.task->execute(store.cells(), *todo, settings);
+  const Plan& plan = store.info().plan;
+  const Status trained =
+      leader ? leader->train(plan, store.cells(), *todo, settings) : plan.task->execute(store.cells(), *todo, settings);
   const double seconds = progress.seconds();
   progress.finish();
-  if (!trained) return fail(trained.error());
+  if (!trained) {
+    const int code = fail(trained.error());
+    if (leader)
+      tell("{} of {} runs are stored; the same command goes on, or \"nalm bench --resume {}\".\n", finished.load(),
+           total, store.folder());
+    return code;
+  }
   if (finished < total) {
     tell("Interrupted: {} of {} runs are stored; go on with \"nalm bench --resume {}\".\n", finished.load(), total,
          store.folder());
     return Interruptible::exit_code();
   }
   interruptible.reset();  // everything is stored: what follows may end at once
-  return finish(store, o, todo->size(), seconds);
+  return store.info().shard.empty() ? finish(store, o, todo->size(), seconds)
+                                    : finish_shard(store, o, total, todo->size(), seconds);
 }
 
-int bench(const BenchCommand& o) {
+// With a leader: on all ranks of the job.
+int bench_runs(const BenchCommand& o, Leader* leader) {
   if (o.quiet && o.json_lines) return fail({"--quiet and --json-lines exclude each other."});
   if (!o.emit.empty()) {
     if (!o.out.empty() || !o.resume.empty())
@@ -226,6 +266,12 @@ int bench(const BenchCommand& o) {
     if (!o.quiet) put("{} tables, and formulas.csv that says what made them, are in {}.\n", *written, o.emit);
     return yes;
   }
+  std::optional<Shard> shard;
+  if (!o.shard.empty()) {
+    const Result<Shard> wanted = o.shard == "auto" ? shard_of(own_environment()) : parse_shard(o.shard);
+    if (!wanted) return fail(wanted.error());
+    shard = *wanted;
+  }
   // Better known before an hour's work than after.
   if (!o.series.empty())
     if (Status possible = may_write(o.series); !possible) return fail(possible.error());
@@ -235,10 +281,52 @@ int bench(const BenchCommand& o) {
   std::string folder = !o.resume.empty() ? o.resume : o.out.empty() ? default_folder : o.out;
   if (o.out.ends_with(".csv")) {
     if (Status possible = may_write(o.out); !possible) return fail(possible.error());
+    if (shard) return fail({"a shard has no table yet, so --out must be a folder; nalm merge, then nalm table."});
     folder.resize(folder.size() - 4);
   }
-  Result<Store> store = open_store(o, folder);
-  return store ? run(*store, o) : fail(store.error());
+  // Shards that are started by one command have a folder each.
+  if (shard && (o.shard == "auto" || o.out.empty())) folder += fmt::format("-{}-of-{}", shard->number, shard->count);
+  Result<Store> store = open_store(o, folder, shard, shard || leader);
+  return store ? run(*store, o, leader) : fail(store.error());
+}
+
+// One of several processes that a launcher started.
+int bench_rank(const BenchCommand& o, const LaunchedProcess& process) {
+  const Result<std::unique_ptr<Link>> link = open_mpi_link();
+  if (!link || (*link)->size() != process.count) {
+    const std::string reason = link
+                                   ? "MPI connects them in another way than that launcher; use the launcher of the MPI "
+                                     "that nalm was built with, or --shard auto."
+                                   : link.error().message;
+    const Error error{fmt::format("{} started {} of these, which would write to one folder, and {}", process.by,
+                                  process.count, reason)};
+    // Once is enough; the others wait, because many launchers end everything when the first process has ended.
+    if (process.rank == 0) return fail(error);
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    return bad_use;
+  }
+  RankSettings settings;
+  settings.threads = o.threads;
+  if ((*link)->rank() == 0) {
+    Leader leader(**link, settings);
+    const int code = bench_runs(o, &leader);
+    flush_output();
+    leader.leave(code);
+    return code;
+  }
+  const Interruptible interruptible;
+  const Status followed = follow(**link, settings, interruptible.token());
+  if (followed) return yes;
+  const int code = fail(followed.error());
+  flush_output();
+  (*link)->abort(code);
+  return code;
+}
+
+int bench(const BenchCommand& o) {
+  const LaunchedProcess process = launched_process(own_environment());
+  const bool has_ranks = process.count > 1 && o.shard.empty() && o.emit.empty();
+  return has_ranks ? bench_rank(o, process) : bench_runs(o, nullptr);
 }
 
 }  // namespace
@@ -278,6 +366,10 @@ void add_bench(Program& program) {
                 default_folder),
             Value::Folder)
       .text("--resume", o.resume, "Go on with an interrupted benchmark in this folder", Value::Folder)
+      .text(
+          "--shard", o.shard,
+          "Train a share of the runs, for `nalm merge`: 3/16 is the third of sixteen; auto asks Slurm, OpenMPI or PMI "
+          "which, and appends it to the folder's name. The same command again goes on with what is there")
       .text("--series", o.series, "Also write every logged row to this CSV file", Value::File)
       .text("--emit", o.emit, "Task formulas: write the tables as CSV files into this folder, and fit nothing",
             Value::Folder)
@@ -291,9 +383,11 @@ void add_bench(Program& program) {
           "  nalm bench --resume nalm-results\n"
           "  nalm bench --task arithmetic-dataset --preset quick --out quick\n"
           "  nalm bench --task formulas --rows 200 --noise 0,0.01 --out formulas\n"
+          "  nalm bench --shard 3/16 --out part-3              a sixteenth of it; then nalm merge part-* --out all\n"
           "Exit code 1 if a check of the task fails: those of the preset quick (`nalm list TASK`); formulas: at\n"
           "least 90 % are recovered without noise and 80 % with 1 % noise. Exit code 130 after Ctrl-C;\n"
-          "everything finished by then is kept.")
+          "everything finished by then is kept. Under mpirun all ranks train, and rank 0 has the folder; the same\n"
+          "command again goes on with what is there (docs/cluster.md).")
       .run([] { return bench(o); });
 }
 

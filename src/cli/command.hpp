@@ -87,6 +87,7 @@ void add_check(Program& program);
 void add_eval(Program& program);
 void add_explain(Program& program);
 void add_bench(Program& program);
+void add_merge(Program& program);
 void add_table(Program& program);
 void add_compare(Program& program);
 void add_report(Program& program);

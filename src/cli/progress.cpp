@@ -56,10 +56,12 @@ Interruptible::Interruptible() {
   }
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
+  std::signal(SIGUSR1, on_signal);  // from batch systems, a while before the end
 }
 Interruptible::~Interruptible() {
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
+  std::signal(SIGUSR1, SIG_DFL);
 }
 std::atomic<bool>& Interruptible::flag() { return interrupted; }
 int Interruptible::exit_code() { return 128 + (interrupting_signal ? interrupting_signal.load() : SIGINT); }

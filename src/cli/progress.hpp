@@ -42,7 +42,8 @@ class Progress {
 // "1:05" or "2:00:07".
 std::string clock_time(double seconds);
 
-// Ctrl-C and a polite kill set a flag, so that the work can end cleanly; a second Ctrl-C ends the program at once.
+// Ctrl-C, a polite kill and SIGUSR1, which batch systems send ahead of one, set a flag, so that the work can end
+// cleanly; a second Ctrl-C ends the program at once.
 class Interruptible {
  public:
   Interruptible();

@@ -28,8 +28,8 @@ int run(int argc, char** argv) {
                            simd_lanes());
       });
   for (const auto add :
-       {add_list, add_check, add_eval, add_explain, add_fit, add_predict, add_train, add_calc, add_bench, add_table,
-        add_compare, add_report, add_figure, add_export, add_completion, add_man})
+       {add_list, add_check, add_eval, add_explain, add_fit, add_predict, add_train, add_calc, add_bench, add_merge,
+        add_table, add_compare, add_report, add_figure, add_export, add_completion, add_man})
     add(program);
   return program.run(argc, argv);
 }

@@ -34,6 +34,8 @@ CREATE TABLE series (
 ) STRICT, WITHOUT ROWID;
 )";
 
+constexpr const char* rows_of_run = "SELECT step, measured, parameters FROM series WHERE run = ? ORDER BY step";
+
 constexpr std::pair<std::string_view, std::string StoreInfo::*> texts_of_info[] = {
     {"version", &StoreInfo::version},
     {"simd_target", &StoreInfo::simd_target},
@@ -95,6 +97,7 @@ struct Store::State {
     info.plan = std::move(*plan);
     info.threads = static_cast<int>(std::clamp(file.about_number("threads"), 0.0, 1e6));
     info.seconds = file.about_number("seconds");
+    if (Result<std::string> shard = file.about("shard")) info.shard = std::move(*shard);
     if (!known) {
       Result<std::vector<Cell>> cells = cells_of(info.plan, left_out);
       if (!cells) return file.wrong_content(cells.error().message);
@@ -177,6 +180,7 @@ Result<Store> Store::create(const std::string& folder, const StoreInfo& info) {
   if (!cells) return cells.error();
   StoreFile::Entries about{{"threads", std::to_string(info.threads)}, {"plan", to_json(info.plan)}, {"seconds", "0"}};
   for (const auto& [name, text] : texts_of_info) about.emplace_back(name, info.*text);
+  if (!info.shard.empty()) about.emplace_back("shard", info.shard);
   return State::of(StoreFile::create(folder, run_tables, about), std::move(*cells), std::move(left_out));
 }
 Result<Store> Store::resume(const std::string& folder) { return State::of(StoreFile::resume(folder)); }
@@ -234,6 +238,25 @@ Result<std::vector<RunId>> Store::missing() const {
   return missing;
 }
 
+Result<std::optional<FinishedRun>> Store::find(const RunId& id) const {
+  const StoreFile& file = state_->file;
+  Result<Statement> one =
+      Statement::prepare(file.db(),
+                         "SELECT id, seed, seconds, note, facts, checksum FROM runs WHERE model = ? "
+                         "AND operation = ? AND setting = ? AND seed = ?");
+  if (!one) return one.error();
+  Result<Statement> rows = Statement::prepare(file.db(), rows_of_run);
+  if (!rows) return rows.error();
+  const Cell& cell = state_->cells[id.cell];
+  one->bind_all(cell.model, cell.operation, cell.setting, static_cast<long long>(id.seed));
+  const int code = one->step();
+  if (code == SQLITE_DONE) return std::optional<FinishedRun>();
+  if (code != SQLITE_ROW) return file.error(code);
+  Result<FinishedRun> run = state_->read_run(*one, *rows, id.cell);
+  if (!run) return run.error();
+  return std::optional<FinishedRun>(std::move(*run));
+}
+
 Status Store::for_each_run(const std::function<Status(const FinishedRun&)>& f, std::optional<std::size_t> cell) const {
   const StoreFile& file = state_->file;
   std::map<long long, std::size_t> seeds;  // their order in the plan
@@ -252,8 +275,7 @@ Status Store::for_each_run(const std::function<Status(const FinishedRun&)>& f, s
   Result<Statement> one =
       Statement::prepare(file.db(), "SELECT id, seed, seconds, note, facts, checksum FROM runs WHERE id = ?");
   if (!one) return one.error();
-  Result<Statement> rows =
-      Statement::prepare(file.db(), "SELECT step, measured, parameters FROM series WHERE run = ? ORDER BY step");
+  Result<Statement> rows = Statement::prepare(file.db(), rows_of_run);
   if (!rows) return rows.error();
   for (const auto& [position, seed, id] : order) {
     one->reset();

@@ -23,6 +23,8 @@ struct StoreInfo {
   std::string created;  // UTC
   int threads = 0;
   double seconds = 0;  // of work so far, over all sessions
+  // Which share of the plan is to be trained here, such as "3/16" (experiment/shard.hpp); empty: all of it.
+  std::string shard{};
 };
 
 class Store {
@@ -50,6 +52,9 @@ class Store {
   // What is not there yet: all cells with one seed before the next seed, so that the time left is a good guess, and
   // half a table says more.
   Result<std::vector<RunId>> missing() const;
+
+  // A run, if it is there.
+  Result<std::optional<FinishedRun>> find(const RunId& id) const;
 
   // Ordered by cell and, within one, as the plan orders its seeds. The first error of f ends it. Runs of one cell, or
   // of all.

@@ -11,6 +11,7 @@
 #include "experiment/cell.hpp"
 #include "experiment/executor.hpp"
 #include "experiment/published.hpp"
+#include "experiment/units.hpp"
 #include "nalm/result.hpp"
 
 namespace nalm {
@@ -55,6 +56,7 @@ struct Task {
   Result<std::vector<Cell>> (*cells)(const Plan& plan, std::vector<std::string>& left_out) = nullptr;
 
   Executor execute = train_networks;
+  Divider divide = units_of_cells;                                        // in the pieces that the executor trains best
   std::vector<PublishedFigure> (*published)(const Plan& plan) = nullptr;  // otherwise those in data/published_tasks.csv
 
   // What tables and pages call a model and a setting, and which they show; see report/table.hpp.

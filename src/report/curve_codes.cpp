@@ -7,7 +7,7 @@ namespace nalm {
 namespace {
 
 constexpr std::int16_t undefined = -32768, zero = -32767, infinite = 32767;
-constexpr long most = 32766;
+constexpr long largest_code = 32766;
 
 }  // namespace
 
@@ -15,7 +15,7 @@ std::int16_t thousandths_of_decades(double value) {
   if (std::isnan(value)) return undefined;
   if (value <= 0) return zero;
   if (std::isinf(value)) return infinite;
-  return static_cast<std::int16_t>(std::clamp(std::lround(1000 * std::log10(value)), -most, most));
+  return static_cast<std::int16_t>(std::clamp(std::lround(1000 * std::log10(value)), -largest_code, largest_code));
 }
 
 std::int16_t share_of_span(double value, double lo, double hi) {
@@ -23,7 +23,8 @@ std::int16_t share_of_span(double value, double lo, double hi) {
   if (!std::isfinite(value)) return undefined;
   // Half of each first: the difference of large numbers may be infinite.
   const double share = hi > lo ? (value / 2 - lo / 2) / (hi / 2 - lo / 2) : 0;
-  return static_cast<std::int16_t>(std::clamp(std::lround(2 * share * most) - most, -most, most));
+  return static_cast<std::int16_t>(
+      std::clamp(std::lround(2 * share * largest_code) - largest_code, -largest_code, largest_code));
 }
 
 std::string base64(const std::vector<std::int16_t>& values) {

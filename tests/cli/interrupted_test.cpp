@@ -54,8 +54,8 @@ TEST_F(BenchCli, CtrlCKeepsWhatIsFinishedAndResumeCompletesIt) {
   // The uninterrupted one on all lanes: that, too, must not matter.
   ASSERT_EQ(finish(start(arguments, "")).exit_code, 0) << text_of(folder_ / ".err");
 
-  for (const int signal : {SIGINT, SIGTERM}) {
-    const std::string name = signal == SIGINT ? "cut" : "ended";
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) {
+    const std::string name = "ended-by-" + std::to_string(signal);
     arguments[2] = name;
     arguments[4] = name + ".csv";
     const pid_t child = start(arguments);

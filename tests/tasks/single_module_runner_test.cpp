@@ -259,6 +259,25 @@ TEST(SameBits, ForAnyPartOfTheRuns) {
   expect_same(trained(runs, end, 5), whole);
 }
 
+// What shards and ranks train: neighbours, which begin and end in the middle of a range.
+TEST(SameBits, ForEveryUnitAndForNeighbours) {
+  const Plan plan = plan_of(25, 20);
+  const Runs runs(plan);
+  const Records whole = trained(plan);
+  const std::vector<Unit> units = units_of_places(runs.cells, runs.ids, 4);
+  ASSERT_EQ(units.size(), 3 * 23u);  // ten places
+  EXPECT_EQ(units[0].runs.size(), 3u);
+  EXPECT_EQ(units.back().runs.size(), 4u);
+  EXPECT_EQ(units[22].group, units[0].group);
+  EXPECT_NE(units[23].group, units[0].group);
+  for (const std::size_t first : {0u, 17u, 40u}) {
+    std::vector<RunId> part;
+    for (std::size_t u = first; u < std::min(first + 29, units.size()); ++u)
+      part.insert(part.end(), units[u].runs.begin(), units[u].runs.end());
+    for (const int threads : {1, 3}) expect_same(trained(runs, part, threads), whole);
+  }
+}
+
 TEST(SameBits, ForOddPartsOfTheSeedsAndRangesOfOnePair) {
   // Bundles that advance together and share their uniform numbers, or find other seeds beside them than in the whole.
   for (const int inputs : {2, 3}) {

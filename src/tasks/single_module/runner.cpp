@@ -481,78 +481,118 @@ double memory_of(const Cells& cells, const Work& work, std::size_t lanes) {
 
 std::size_t round_up_quotient(std::size_t n, std::size_t by) { return (n + by - 1) / by; }
 
-// As many pieces of work as the places of these ranges and seeds take, no more than so many bundles in each. Seeds are
-// shared out among the threads where that takes no more bundles: then nobody draws what another draws, too.
-std::vector<Work> works_of(const std::vector<TaskRange>& ranges, const std::vector<std::uint32_t>& seeds,
-                           const std::vector<Pair>& pairs, std::size_t lanes, std::size_t threads, std::size_t most) {
+// Places with the same pairs to train.
+struct Group {
+  std::vector<Pair> pairs;
+  std::vector<Place> places;
+  std::vector<std::uint32_t> seeds;  // of the places, which go round them
+};
+
+// Different ones, in the order in which they appear.
+std::vector<std::uint32_t> seeds_of(const std::vector<Place>& places) {
+  std::vector<std::uint32_t> seeds;
+  std::set<std::uint32_t> seen;
+  for (const Place& place : places)
+    if (seen.insert(place.seed).second) seeds.push_back(place.seed);
+  return seeds;
+}
+
+// As many pieces of work as the places of a group take, no more than so many bundles in each. Seeds are shared out
+// among the threads where that takes no more bundles: then nobody draws what another draws, too.
+std::vector<Work> works_of(const Group& group, std::size_t lanes, std::size_t threads, std::size_t most) {
+  const std::size_t n = group.seeds.size();
+  const auto places_of = [&](std::size_t part, std::size_t parts) {
+    std::vector<Place> places;
+    for (std::size_t k = 0; k < group.places.size(); ++k)
+      if (k % n >= n * part / parts && k % n < n * (part + 1) / parts) places.push_back(group.places[k]);
+    return places;
+  };
   const auto bundles = [&](std::size_t parts) {
     std::size_t sum = 0;
-    for (std::size_t p = 0; p < parts; ++p)
-      sum += round_up_quotient(ranges.size() * (seeds.size() * (p + 1) / parts - seeds.size() * p / parts), lanes);
+    for (std::size_t p = 0; p < parts; ++p) sum += round_up_quotient(places_of(p, parts).size(), lanes);
     return sum;
   };
   const std::size_t parts = bundles(threads) > bundles(1) ? 1 : threads;
   std::vector<Work> works;
   for (std::size_t p = 0; p < parts; ++p) {
-    const auto seed = [&](std::size_t part) {
-      return seeds.begin() + static_cast<std::ptrdiff_t>(seeds.size() * part / parts);
-    };
-    std::vector<Place> places;
-    for (const TaskRange& range : ranges)
-      for (auto s = seed(p); s != seed(p + 1); ++s) places.push_back({range, *s});
+    const std::vector<Place> places = places_of(p, parts);
     const std::size_t count = round_up_quotient(places.size(), lanes), pieces = round_up_quotient(count, most);
     for (std::size_t k = 0; k < pieces; ++k) {
-      Work& work = works.emplace_back(Work{{}, {}, pairs});
-      const std::size_t end = std::min(places.size(), count * (k + 1) / pieces * lanes);
-      for (std::size_t first = count * k / pieces * lanes; first < end; ++first) {
+      const auto place = [&](std::size_t piece) {
+        return places.begin() + static_cast<std::ptrdiff_t>(std::min(places.size(), count * piece / pieces * lanes));
+      };
+      const std::vector<Place> own(place(k), place(k + 1));
+      Work& work = works.emplace_back(Work{seeds_of(own), {}, group.pairs});
+      for (const Place& one : own) {
         if (work.bundles.empty() || work.bundles.back().size() == lanes) work.bundles.emplace_back();
-        work.bundles.back().push_back(places[first]);
-        if (std::ranges::find(work.seeds, places[first].seed) == work.seeds.end())
-          work.seeds.push_back(places[first].seed);
+        work.bundles.back().push_back(one);
       }
     }
   }
   return works;
 }
 
-// Ranges that have the same seeds and pairs left to do fill lanes together. What does not divide evenly among the
-// threads is split by pairs, so that no thread waits long for another.
+// Places whose seeds do not go round: ranges that have the same seeds, which then do.
+std::vector<Group> split_by_seeds(const Group& group) {
+  std::vector<Group> groups;
+  for (std::size_t k = 0; k < group.places.size();) {
+    Group of_range{group.pairs, {}, {}};
+    const std::string range = name_of(group.places[k].range.train);
+    for (; k < group.places.size() && name_of(group.places[k].range.train) == range; ++k)
+      of_range.places.push_back(group.places[k]);
+    of_range.seeds = seeds_of(of_range.places);
+    const auto known = std::ranges::find(groups, of_range.seeds, &Group::seeds);
+    if (known == groups.end()) {
+      groups.push_back(std::move(of_range));
+    } else {
+      known->places.insert(known->places.end(), of_range.places.begin(), of_range.places.end());
+    }
+  }
+  return groups;
+}
+
+// Runs by place, and what is left to do at each.
+std::vector<Group> places_of(const std::vector<Cell>& cells, const std::vector<RunId>& runs) {
+  std::vector<Group> places;
+  const std::string* range = nullptr;
+  for (const RunId& run : runs) {
+    const Cell& cell = cells[run.cell];
+    if (!range || *range != cell.setting || places.back().places.front().seed != run.seed) {
+      places.push_back({{}, {{problem_of(cell).range, run.seed}}, {}});
+      range = &cell.setting;
+    }
+    places.back().pairs.push_back(problem_of(cell).pair);
+  }
+  return places;
+}
+
+// Places that have the same pairs left to do fill lanes together. What does not divide evenly among the threads is
+// split by pairs, so that no thread waits long for another.
 std::vector<Work> divide(const Cells& lookup, const std::vector<Cell>& cells, const std::vector<RunId>& runs,
                          std::size_t lanes, std::size_t threads) {
-  struct Group {
-    std::vector<Pair> pairs;
-    std::vector<std::uint32_t> seeds;
-    std::vector<TaskRange> ranges;
-  };
+  std::vector<Group> with_pairs;
+  for (const Group& place : places_of(cells, runs)) {
+    auto known = std::ranges::find(with_pairs, place.pairs, &Group::pairs);
+    if (known == with_pairs.end()) known = with_pairs.insert(known, Group{place.pairs, {}, {}});
+    known->places.push_back(place.places.front());
+  }
   std::vector<Group> groups;
-  for (std::size_t k = 0; k < runs.size();) {
-    const TaskRange range = problem_of(cells[runs[k].cell]).range;
-    const std::string& name = cells[runs[k].cell].setting;
-    std::vector<Group> of_range;
-    while (k < runs.size() && cells[runs[k].cell].setting == name) {
-      const std::uint32_t seed = runs[k].seed;
-      std::vector<Pair> pairs;
-      for (; k < runs.size() && runs[k].seed == seed && cells[runs[k].cell].setting == name; ++k)
-        pairs.push_back(problem_of(cells[runs[k].cell]).pair);
-      auto group = std::ranges::find(of_range, pairs, &Group::pairs);
-      if (group == of_range.end()) group = of_range.insert(of_range.end(), Group{pairs, {}, {}});
-      group->seeds.push_back(seed);
-    }
-    for (Group& group : of_range) {
-      auto known = std::ranges::find_if(
-          groups, [&](const Group& g) { return g.pairs == group.pairs && g.seeds == group.seeds; });
-      if (known == groups.end()) known = groups.insert(groups.end(), std::move(group));
-      known->ranges.push_back(range);
-    }
+  for (Group& group : with_pairs) {
+    group.seeds = seeds_of(group.places);
+    bool goes_round = true;
+    for (std::size_t k = 0; k < group.places.size(); ++k)
+      goes_round = goes_round && group.places[k].seed == group.seeds[k % group.seeds.size()];
+    const std::vector<Group> parts = goes_round ? std::vector<Group>{std::move(group)} : split_by_seeds(group);
+    groups.insert(groups.end(), parts.begin(), parts.end());
   }
   std::vector<Work> all;
   for (const Group& group : groups) {
     const double room = std::min(task_memory, largest_memory() / (2.0 * static_cast<double>(threads)));
     const std::size_t fitting = static_cast<std::size_t>(room / bundle_memory(lookup, group.pairs, lanes));
-    const std::size_t bundles = round_up_quotient(group.ranges.size() * group.seeds.size(), lanes);
+    const std::size_t bundles = round_up_quotient(group.places.size(), lanes);
     const std::size_t most = std::clamp<std::size_t>(std::min(fitting, together / group.pairs.size()), 1,
                                                      round_up_quotient(bundles, threads));
-    const std::vector<Work> works = works_of(group.ranges, group.seeds, group.pairs, lanes, threads, most);
+    const std::vector<Work> works = works_of(group, lanes, threads, most);
     all.insert(all.end(), works.begin(), works.end());
   }
   const std::size_t whole = all.size() / threads * threads;
@@ -579,6 +619,31 @@ std::vector<RunId> by_place(const std::vector<Cell>& cells, std::vector<RunId> r
 }
 
 }  // namespace
+
+std::vector<Unit> units_of_places(const std::vector<Cell>& cells, const std::vector<RunId>& runs, std::size_t lanes) {
+  const std::vector<RunId> sorted = by_place(cells, runs);
+  const std::vector<Group> places = places_of(cells, sorted);
+  std::vector<Unit> units;
+  auto run = sorted.begin();
+  for (std::size_t first = 0; first < places.size();) {
+    const std::vector<Pair>& pairs = places[first].pairs;
+    std::size_t end = first;
+    while (end < places.size() && places[end].pairs == pairs) ++end;
+    const std::vector<std::size_t> parts = even_parts(end - first, lanes);
+    for (std::size_t p = 0; p + 1 < parts.size(); ++p) {
+      const std::size_t bundle = units.size();
+      units.resize(bundle + pairs.size(), Unit{{}, 0, bundle});
+      for (std::size_t place = parts[p]; place < parts[p + 1]; ++place) {
+        for (std::size_t k = bundle; k < units.size(); ++k, ++run) {
+          units[k].runs.push_back(*run);
+          units[k].cost += cost_of(cells[run->cell]);
+        }
+      }
+    }
+    first = end;
+  }
+  return units;
+}
 
 Status train_single_modules(const std::vector<Cell>& cells, const std::vector<RunId>& runs,
                             const ExecutorSettings& settings) {

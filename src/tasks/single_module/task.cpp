@@ -195,6 +195,7 @@ extern const Task single_module_task{
           "for all or one for each"}},
     .cells = single_module_cells,
     .execute = train_single_modules,
+    .divide = units_of_places,
     .published = published,
     .model_word = "module",
     .setting_word = "range",

@@ -1,0 +1,22 @@
+# nalm-mpi.so, where MPI is found: `mpirun -n 64 nalm bench` loads it. The program itself needs no MPI.
+option(NALM_BUILD_MPI "Build the MPI component, if MPI is there" ${PROJECT_IS_TOP_LEVEL})
+include(GNUInstallDirs)
+set(nalm_component_folder ${CMAKE_INSTALL_LIBDIR}/nalm)
+set_source_files_properties(src/experiment/mpi_link.cpp PROPERTIES COMPILE_DEFINITIONS
+                            "NALM_COMPONENT_FOLDER=\"${nalm_component_folder}\"")
+target_link_libraries(nalm_bench PRIVATE ${CMAKE_DL_LIBS})
+if(NOT NALM_BUILD_MPI)
+  return()
+endif()
+find_package(MPI QUIET COMPONENTS CXX)
+if(NOT MPI_CXX_FOUND)
+  message(STATUS "No MPI (Debian: libopenmpi-dev): nalm is built without the component that mpirun needs")
+  return()
+endif()
+add_library(nalm_mpi MODULE src/mpi/component.cpp)
+set_target_properties(nalm_mpi PROPERTIES OUTPUT_NAME nalm-mpi PREFIX "" CXX_VISIBILITY_PRESET hidden
+                                          POSITION_INDEPENDENT_CODE ON)
+target_include_directories(nalm_mpi PRIVATE src)
+target_link_libraries(nalm_mpi PRIVATE MPI::MPI_CXX)
+target_compile_options(nalm_mpi PRIVATE -Wall -Wextra $<$<BOOL:${NALM_WARNINGS_AS_ERRORS}>:-Werror>)
+install(TARGETS nalm_mpi LIBRARY DESTINATION ${nalm_component_folder})
