@@ -157,7 +157,9 @@ Result<Fit> fit_form(const Table& table, const FitOptions& options, const Expres
   candidate.open_formula = open;
   const double reach = interval_reach(rows.size(), values.size());
   for (std::size_t k = 0; k < values.size(); ++k) {
-    const double estimate = values[k], deviation = std::sqrt(std::max(0.0, best->covariance(k, k)));
+    // Where there are errors, only a constant that makes no difference has none.
+    const double variance = best->covariance(k, k), estimate = values[k];
+    const double deviation = best->mse > 0 && !(variance > 0) ? infinity : std::sqrt(std::max(0.0, variance));
     const double half = reach * deviation;
     values[k] = with_meaningful_digits(estimate, deviation);
     candidate.constants.push_back(

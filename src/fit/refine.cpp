@@ -103,7 +103,8 @@ std::optional<Settled> settle(Residuals& residuals, Vector values, int steps) {
   const Vector lengths = normalise_columns(J), direction = least_squares(J, r);
   Vector last = best.parameters;
   for (std::size_t s = 0; s < last.size(); ++s) last[s] -= direction[s] / lengths[s];
-  if (const double error = residuals.mse(last); error <= best.error) best = {last, error, true};
+  // A number that makes no difference, as c in 1^c, may have gone anywhere.
+  if (const double error = residuals.mse(last); all_finite(last) && error <= best.error) best = {last, error, true};
   return Settled{std::move(best), std::move(J), lengths};
 }
 

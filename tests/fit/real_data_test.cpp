@@ -112,6 +112,14 @@ TEST(GivenForms, MayHoldWhatASearchDoesNot) {
   EXPECT_NEAR(constant(*fit, "k").value, 1.3, 1e-6);
 }
 
+// 1^c is 1 whatever c is: it stays a number, and nothing is claimed of it.
+TEST(GivenForms, AConstantThatMakesNoDifferenceIsANumber) {
+  const Result<Fit> fit = fit_form(michaelis(0.1), {.target = "y"}, formula("s - 1^c"));
+  ASSERT_TRUE(fit.ok()) << fit.error().message;
+  EXPECT_TRUE(std::isfinite(constant(*fit, "c").value));
+  EXPECT_FALSE(std::isfinite(constant(*fit, "c").high));
+}
+
 TEST(GivenForms, RefuseWhatIsNoForm) {
   const Table table = michaelis(0);
   EXPECT_EQ(fit_form(table, {.target = "y"}, formula("a*b")).error().message,
