@@ -156,7 +156,8 @@ Result<std::vector<double>> roots_of_weights(const Table& table, const FitOption
 // repetition are then the same table, to the bit.
 void join_equal_rows(const Table& table, const Chosen& chosen, ChosenRows& chosen_rows,
                      std::vector<std::string>& notes) {
-  auto& [row_of_table, roots] = chosen_rows;
+  std::vector<std::size_t>& row_of_table = chosen_rows.rows;
+  std::vector<double>& roots = chosen_rows.roots;
   const auto differs = [&](std::size_t a, std::size_t b) {  // -1 before, 0 equal, 1 after
     const auto compare = [](const auto& x, const auto& y) { return x < y ? -1 : y < x ? 1 : 0; };
     for (const std::size_t c : chosen.needed()) {
