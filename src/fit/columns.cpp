@@ -252,7 +252,7 @@ Result<ChosenRows> choose_rows(const Table& table, const FitOptions& options, co
   if (!complete) return complete.error();
   Result<std::vector<double>> roots = roots_of_weights(table, options, chosen, *complete, notes);
   if (!roots) return roots.error();
-  ChosenRows rows{std::move(*complete), std::move(*roots)};
+  ChosenRows rows{complete->size(), std::move(*complete), std::move(*roots)};
   join_equal_rows(table, chosen, rows, notes);
   return rows;
 }

@@ -28,6 +28,7 @@ struct Chosen {
 };
 
 struct ChosenRows {
+  std::size_t complete = 0;  // rows with all values and a weight above 0, repeated ones too
   std::vector<std::size_t> rows;
   std::vector<double> roots;  // of the weights: 1/sigma, 1/|target| or the root of the weight; empty: all count alike
 };

@@ -213,9 +213,9 @@ Result<Data> prepare(const Table& table, const FitOptions& options) {
   data.row_of_table = std::move(counted->rows);
   data.target = options.target;
   data.rows = data.row_of_table.size();
-  if (data.rows < fewest_rows) {
-    return Error{fmt::format("the table has {} rows{}; at least {} are needed.", data.rows,
-                             data.rows < table.rows ? " that differ and have all values" : "", fewest_rows)};
+  if (counted->complete < fewest_rows) {
+    return Error{fmt::format("the table has {} rows{}; at least {} are needed.", counted->complete,
+                             counted->complete < table.rows ? " without missing values" : "", fewest_rows)};
   }
   const auto at = [&](std::size_t r, std::size_t c) { return table.at(data.row_of_table[r], c); };
   for (std::size_t r = 0; r < data.rows; ++r) data.y.push_back(at(r, chosen->target));
