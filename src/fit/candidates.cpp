@@ -90,11 +90,11 @@ void list_candidates(Fit& fit, const std::vector<Finalist>& finalists, const Fin
   });
   double error = infinity;
   std::vector<const Finalist*> kept;
-  std::set<std::string> texts;
+  std::set<std::string> texts{print(best.candidate.formula)};  // two ways to the same formula are listed once
   for (const Finalist* f : order) {
     if (f != &best && !(f->candidate.train.rmse < error)) continue;
     if (f != &best && f->candidate.size > best.candidate.size && best.candidate.train.relative < 1e-9) continue;
-    if (!texts.insert(print(f->candidate.formula)).second) continue;
+    if (f != &best && !texts.insert(print(f->candidate.formula)).second) continue;
     error = std::min(error, f->candidate.train.rmse);
     kept.push_back(f);
   }

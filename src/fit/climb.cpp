@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "base/threads.hpp"
 #include "fit/form_algebra.hpp"
 
 namespace nalm::fitting {
@@ -105,12 +106,16 @@ bool uses(const Form& form, std::size_t column) {
 
 // Goes on with the shortest description among these, if it is shorter by more than the margin. False if none is, or
 // there is no time left to look.
-bool take_best(const Judge& judge, std::vector<Form> changed, int steps, double margin,
+bool take_best(const Judge& judge, std::vector<Form> changed, int steps, double margin, int threads,
                const std::function<bool()>& stop, Scored& scored) {
+  std::vector<std::optional<Scored>> measured(changed.size());
+  parallel_for(static_cast<int>(changed.size()), threads, [&](int k) {
+    const auto place = static_cast<std::size_t>(k);
+    if (!stop || !stop()) measured[place] = judge.measure(std::move(changed[place]), steps);
+  });
+  if (stop && stop()) return false;
   Scored best{{}, 0, scored.length};
-  for (Form& form : changed) {
-    if (stop && stop()) return false;
-    std::optional<Scored> other = judge.measure(std::move(form), steps);
+  for (std::optional<Scored>& other : measured) {
     if (other && other->length < best.length - margin) best = std::move(*other);
   }
   if (!(best.length < scored.length)) return false;
@@ -164,19 +169,21 @@ std::vector<Form> without_a_doubtful_term(Scored& scored) {
 }  // namespace
 
 void prune(const Judge& judge, Scored& scored) {
-  while (take_best(judge, without_a_doubtful_term(scored), 6, 0, nullptr, scored)) {
+  while (take_best(judge, without_a_doubtful_term(scored), 6, 0, 1, nullptr, scored)) {
   }
 }
 
 namespace {
 
 // Of many changes those that do best on a quarter of the rows. What helps much helps there too.
-std::vector<Form> promising(const Judge& coarse, std::vector<Form> changed, const std::function<bool()>& stop) {
-  std::vector<double> lengths;
-  for (const Form& form : changed) {
-    const std::optional<Scored> scored = stop && stop() ? std::nullopt : coarse.measure(form, 4);
-    lengths.push_back(scored ? scored->length : infinity);
-  }
+std::vector<Form> promising(const Judge& coarse, std::vector<Form> changed, int threads,
+                            const std::function<bool()>& stop) {
+  std::vector<double> lengths(changed.size(), infinity);
+  parallel_for(static_cast<int>(changed.size()), threads, [&](int k) {
+    const auto place = static_cast<std::size_t>(k);
+    if (stop && stop()) return;
+    if (const std::optional<Scored> scored = coarse.measure(changed[place], 4)) lengths[place] = scored->length;
+  });
   std::vector<Form> result;
   for (const std::size_t k : ranked(lengths))
     if (result.size() < most_promising && std::isfinite(lengths[k])) result.push_back(std::move(changed[k]));
@@ -185,7 +192,7 @@ std::vector<Form> promising(const Judge& coarse, std::vector<Form> changed, cons
 
 }  // namespace
 
-void climb(const Judge& judge, Scored& scored, const std::function<bool()>& stop) {
+void climb(const Judge& judge, Scored& scored, int threads, const std::function<bool()>& stop) {
   Rows quarter;
   for (std::size_t k = 0; k < judge.rows.size(); k += 4) {
     quarter.x.push_back(judge.rows.x[k]);
@@ -200,8 +207,8 @@ void climb(const Judge& judge, Scored& scored, const std::function<bool()>& stop
       if (normalise(form, judge.data.negative) && seen.insert(key_of(form)).second) unseen.push_back(std::move(form));
     }
     if (quarter.size() >= fewest_rows_to_sift && unseen.size() > 2 * most_promising)
-      unseen = promising(coarse, std::move(unseen), stop);
-    if (!take_best(judge, std::move(unseen), 8, 0.01, stop, scored)) return;
+      unseen = promising(coarse, std::move(unseen), threads, stop);
+    if (!take_best(judge, std::move(unseen), 8, 0.01, threads, stop, scored)) return;
     prune(judge, scored);
   }
 }

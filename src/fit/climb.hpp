@@ -25,6 +25,6 @@ void prune(const Judge& judge, Scored& scored);
 
 // Goes on with the best of all small changes - a power one up or down, a term less, another outer power, a constant -
 // until none helps.
-void climb(const Judge& judge, Scored& scored, const std::function<bool()>& stop);
+void climb(const Judge& judge, Scored& scored, int threads, const std::function<bool()>& stop);
 
 }  // namespace nalm::fitting

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/threads.hpp"
 #include "fit/climb.hpp"
 #include "fit/form_layers.hpp"
 #include "fit/simple_numbers.hpp"
@@ -55,7 +56,9 @@ double left_by_a_line(const Data& data, const Rows& rows) {
     A(k, data.inputs) = weight;
     b[k] = rows.y[k] / data.y_scale * weight;
   }
-  const Vector left = residuals(A, b, least_squares(A, b));
+  // The better ones are fitted with care later; here a column that is a sum of others only must not break anything.
+  constexpr double damping = 1e-10;
+  const Vector left = residuals(A, b, damped_least_squares(A, b, damping));
   return dot(left, left);
 }
 
@@ -257,11 +260,12 @@ Expression formula_of(const Condition& condition, const Side& low, const Side& h
 }
 
 // The best comparison for target / factor.
-void compare_with_factor(const Data& data, const Rows& rows, const FitOptions& options,
-                         std::optional<std::size_t> factor, std::optional<Finalist>& best) {
+std::optional<Finalist> compare_with_factor(const Data& data, const Rows& rows, const FitOptions& options,
+                                            std::optional<std::size_t> factor) {
+  std::optional<Finalist> best;
   Rows divided = rows;
   for (std::size_t k = 0; factor && k < rows.size(); ++k) divided.y[k] /= rows.x[k][*factor];
-  if (!all_finite(divided.y)) return;
+  if (!all_finite(divided.y)) return best;
   std::vector<Condition> conditions = column_conditions(data, divided);
   for (Condition& condition : conditions) try_out(condition, data, divided);
   for (std::size_t i = 0; i < data.inputs; ++i) conditions.push_back(best_limit(i, data, divided));
@@ -297,6 +301,7 @@ void compare_with_factor(const Data& data, const Rows& rows, const FitOptions& o
     if (!condition.b) compared.length += 0.5 * portable::log(static_cast<double>(rows.size()));
     if (!best || compared.length < best->length) best = std::move(compared);
   }
+  return best;
 }
 
 }  // namespace
@@ -304,8 +309,15 @@ void compare_with_factor(const Data& data, const Rows& rows, const FitOptions& o
 std::optional<Finalist> compare(const Data& data, const Rows& rows, const FitOptions& options) {
   std::optional<Finalist> best;
   if (rows.size() < 4 * (data.inputs + 3)) return best;
-  compare_with_factor(data, rows, options, std::nullopt, best);
-  for (std::size_t i = 0; i < data.inputs && data.inputs <= 10; ++i) compare_with_factor(data, rows, options, i, best);
+  std::vector<std::optional<std::size_t>> factors = {std::nullopt};
+  for (std::size_t i = 0; i < data.inputs && data.inputs <= 10; ++i) factors.push_back(i);
+  std::vector<std::optional<Finalist>> compared(factors.size());
+  parallel_for(static_cast<int>(factors.size()), options.threads, [&](int k) {
+    const auto place = static_cast<std::size_t>(k);
+    compared[place] = compare_with_factor(data, rows, options, factors[place]);
+  });
+  for (std::optional<Finalist>& c : compared)
+    if (c && (!best || c->length < best->length)) best = std::move(c);
   return best;
 }
 

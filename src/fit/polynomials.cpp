@@ -57,6 +57,7 @@ std::vector<PowerList> terms_without(const PowerList& product) {
 double value_of(const PowerList& powers, const double* row, const Data& data) {
   double value = 1;
   for (std::size_t i = 0; i < powers.size(); ++i) {
+    if (powers[i] == 0) continue;
     const double x = row[i] / data.x_scale[i];
     if (powers[i] == 1) value *= x;
     if (powers[i] == 2) value *= x * x;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
+#include <span>
 
 #include "base/threads.hpp"
 #include "fit/climb.hpp"
@@ -44,13 +45,15 @@ class Search {
     }
     double best_length = infinity;
     for (std::size_t w = 0; w < waves.size() && !result_.cut; ++w) {
-      for (std::size_t r = 0; r < waves[w].size() && !result_.cut && !is_exact(); ++r) {
-        starts_.prepare(waves[w][r]);
-        train(waves[w][r], 100 * w + r);
+      for (std::size_t r = 0; r < waves[w].size() && !result_.cut && !exact_;) {
+        const std::span<const Rung> group = side_by_side(waves[w], r);
+        for (const Rung& rung : group) starts_.prepare(rung);
+        train(group, 100 * w + r);
+        r += group.size();
       }
       improve_best();
       const double length = result_.found.empty() ? best_length : result_.found[0].length;
-      if (is_exact() || gets_nowhere(w)) break;
+      if (exact_ || gets_nowhere(w)) break;
       // Larger stacks have nothing to add once one size up did not, and several restarts agree.
       if (w >= 2 && best_length - length < 5 && agreeing() >= 3) break;
       best_length = length;
@@ -61,38 +64,58 @@ class Search {
  private:
   // ---- trainings ----
 
+  // Rungs from the given one on whose starts are chosen alike. What one of them finds the others do not know: so
+  // threads need not wait for the last restart of each, and what is found is the same for any number of threads.
+  static std::span<const Rung> side_by_side(const Wave& wave, std::size_t first) {
+    const auto kind = [](const Rung& rung) { return rung.kind == Rung::Kind::Power ? Rung::Kind::Sum : rung.kind; };
+    std::size_t end = first + 1;
+    while (end < wave.size() && kind(wave[end]) == kind(wave[first])) ++end;
+    return std::span(wave).subspan(first, end - first);
+  }
+
   // Restarts of a rung.
   struct Task {
     const Rung& rung;
+    std::size_t place;  // of the rung in its group
     int first, count;
     std::uint64_t seed;
   };
 
-  void train(const Rung& rung, std::size_t number) {
-    // What a task holds changes no result. Eight fill the widest lanes; with several threads none should wait for long.
-    const int restarts_of_a_task = options_.threads == 1 ? 8 : 4;
-    const std::uint64_t seed = options_.seed * 0x9e3779b97f4a7c15u + number * 1000003u;
-    const int lanes = target_.lanes<double>();
-    const int tasks = (rung.restarts + restarts_of_a_task - 1) / restarts_of_a_task;
-    std::vector<std::vector<Found>> results(static_cast<std::size_t>(tasks));
-    parallel_for(tasks, options_.threads, [&](int t) {
+  std::vector<Task> tasks_of(std::span<const Rung> group, std::size_t number) const {
+    std::vector<Task> tasks;
+    for (std::size_t r = 0; r < group.size(); ++r) {
+      const std::uint64_t seed = options_.seed * 0x9e3779b97f4a7c15u + (number + r) * 1000003u;
+      const int size = group[r].is_linear() ? 1 : target_.lanes<double>();
+      for (int first = 0; first < group[r].restarts; first += size) {
+        tasks.push_back({group[r], r, first, std::min(size, group[r].restarts - first), seed});
+      }
+    }
+    return tasks;
+  }
+
+  void train(std::span<const Rung> group, std::size_t number) {
+    const std::vector<Task> tasks = tasks_of(group, number);
+    std::vector<std::vector<Found>> results(tasks.size());
+    std::size_t last = group.size();  // the first rung that has an exact formula; later ones do not count
+    parallel_for(static_cast<int>(tasks.size()), options_.threads, [&](int t) {
+      const Task& task = tasks[static_cast<std::size_t>(t)];
       if (watch_.stop && watch_.stop()) {
         was_cut_ = true;
         return;
       }
-      const int end = std::min((t + 1) * restarts_of_a_task, rung.restarts);
-      for (int first = t * restarts_of_a_task; first < end; first += lanes) {
-        const Task task{rung, first, std::min(lanes, end - first), seed};
-        for (Found& found : rung.is_linear() ? solved(task) : trained(task)) {
-          results[static_cast<std::size_t>(t)].push_back(std::move(found));
-        }
+      {
+        const std::lock_guard lock(progress_);
+        if (task.place > last) return;
       }
+      std::vector<Found> found = task.rung.is_linear() ? solved(task) : trained(task);
       const std::lock_guard lock(progress_);
-      report(end - t * restarts_of_a_task);
+      if (std::any_of(found.begin(), found.end(), is_exact)) last = std::min(last, task.place);
+      results[static_cast<std::size_t>(t)] = std::move(found);
+      report(task.count);
     });
     result_.cut = result_.cut || was_cut_;
-    for (std::vector<Found>& found : results) {
-      for (Found& f : found) {
+    for (std::size_t t = 0; t < tasks.size() && tasks[t].place <= last; ++t) {
+      for (Found& f : results[t]) {
         keep(f);
         result_.restarts.push_back(std::move(f));
       }
@@ -131,7 +154,7 @@ class Search {
       const Run& run = runs[static_cast<std::size_t>(std::min(lane, task.count - 1))];
       least_squares.set_run(lane, least_squares.parameters(lane), run.free);
     }
-    least_squares.minimise(steps_with_free_powers);
+    least_squares.minimise(steps_with_free_powers, 4 * limit_);
     for (int lane = 0; lane < task.count; ++lane) {
       // Powers that are still free explain more than the rounded ones can.
       const double reachable = least_squares.mse(lane);
@@ -202,6 +225,7 @@ class Search {
 
   void keep(const Found& found) {
     if (!std::isfinite(found.length)) return;
+    exact_ = exact_ || is_exact(found);
     const auto same =
         std::find_if(result_.found.begin(), result_.found.end(), [&](const Found& f) { return f.key == found.key; });
     if (same == result_.found.end()) {
@@ -220,7 +244,7 @@ class Search {
     best_length_ = result_.found[0].length;
   }
 
-  bool is_exact() const { return !result_.found.empty() && result_.found[0].mse < rounding_level * rounding_level; }
+  static bool is_exact(const Found& found) { return found.mse < rounding_level * rounding_level; }
 
   // After sums and ratios of two or three terms nothing is better than what noise would have; after those of three or
   // four most is still unexplained, or there are too few rows for more.
@@ -247,15 +271,14 @@ class Search {
 
   // Small changes to the best formulas, as long as they help.
   void improve_best() {
-    if (is_exact() || result_.cut) return;
+    if (exact_ || result_.cut) return;
     const std::size_t count = std::min(most_improved, result_.found.size());
     std::vector<Found> improved(result_.found.begin(), result_.found.begin() + static_cast<std::ptrdiff_t>(count));
-    parallel_for(static_cast<int>(count), options_.threads, [&](int k) {
-      Found& found = improved[static_cast<std::size_t>(k)];
-      climb(judge_, found, watch_.stop);
+    for (Found& found : improved) {
+      climb(judge_, found, options_.threads, watch_.stop);
       found.key = key_of(found.form);
-    });
-    for (const Found& found : improved) keep(found);
+      keep(found);
+    }
     sort_found();
   }
 
@@ -275,6 +298,7 @@ class Search {
   Starts starts_;
   SearchResult result_;
   double limit_ = infinity, best_length_ = infinity;  // the error and the length of the best so far
+  bool exact_ = false;                                // one of those found is exact
   std::atomic<bool> was_cut_ = false;
   std::mutex progress_;
   int restarts_ = 0, total_ = 0;

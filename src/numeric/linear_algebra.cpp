@@ -1,6 +1,7 @@
 #include "numeric/linear_algebra.hpp"
 
 #include <cmath>
+#include <cstring>
 
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
@@ -20,16 +21,41 @@ View view(const Matrix& m) {
 VectorView view(const Vector& v) { return {v.data(), static_cast<Eigen::Index>(v.size())}; }
 Vector plain(const Eigen::VectorXd& v) { return {v.data(), v.data() + v.size()}; }
 
+// A'A and A'b. Without vector instructions Eigen takes four times as long for these.
+Dense squares_of(const Matrix& A) {
+  const auto n = static_cast<Eigen::Index>(A.columns);
+  Dense result(n, n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const double* left = A.column(static_cast<std::size_t>(i));
+    for (Eigen::Index j = 0; j <= i; ++j) {
+      result(i, j) = result(j, i) = dot(left, A.column(static_cast<std::size_t>(j)), A.rows);
+    }
+  }
+  return result;
+}
+Eigen::VectorXd columns_times(const Matrix& A, const Vector& b) {
+  Eigen::VectorXd result(static_cast<Eigen::Index>(A.columns));
+  for (std::size_t c = 0; c < A.columns; ++c) result(static_cast<Eigen::Index>(c)) = dot(A.column(c), b.data(), A.rows);
+  return result;
+}
+
 }  // namespace
 
+// Eight sums side by side, two in a register: the same eight on every machine, and no addition waits for the last one.
 double dot(const double* a, const double* b, std::size_t n) {
-  double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+  using Two = double __attribute__((vector_size(16)));
+  const auto product = [&](std::size_t k) {
+    Two left, right;
+    std::memcpy(&left, a + k, sizeof left);
+    std::memcpy(&right, b + k, sizeof right);
+    return left * right;
+  };
+  Two s0 = {0, 0}, s1 = s0, s2 = s0, s3 = s0;
   std::size_t k = 0;
-  for (; k + 4 <= n; k += 4) {
-    s0 += a[k] * b[k], s1 += a[k + 1] * b[k + 1], s2 += a[k + 2] * b[k + 2], s3 += a[k + 3] * b[k + 3];
-  }
-  for (; k < n; ++k) s0 += a[k] * b[k];
-  return (s0 + s1) + (s2 + s3);
+  for (; k + 8 <= n; k += 8) s0 += product(k), s1 += product(k + 2), s2 += product(k + 4), s3 += product(k + 6);
+  for (; k < n; ++k) s0[0] += a[k] * b[k];
+  const Two sum = (s0 + s1) + (s2 + s3);
+  return sum[0] + sum[1];
 }
 
 bool all_finite(std::span<const double> values) {
@@ -81,19 +107,19 @@ Vector least_squares(const Matrix& A, const Vector& b) {
 }
 
 Vector damped_least_squares(const Matrix& A, const Vector& b, double damping) {
-  Dense normal = view(A).transpose() * view(A);
+  Dense normal = squares_of(A);
   normal.diagonal().array() += damping;
-  return plain(normal.ldlt().solve(view(A).transpose() * view(b)));
+  return plain(normal.ldlt().solve(columns_times(A, b)));
 }
 
 Vector uncertainties(const Matrix& A) {
-  const Dense normal = view(A).transpose() * view(A);
+  const Dense normal = squares_of(A);
   const Dense inverse = normal.ldlt().solve(Dense::Identity(normal.rows(), normal.cols()));
   return plain(inverse.diagonal());
 }
 
 Matrix inverse_of_squares(const Matrix& A) {
-  const Dense normal = view(A).transpose() * view(A);
+  const Dense normal = squares_of(A);
   const Dense inverse = normal.ldlt().solve(Dense::Identity(normal.rows(), normal.cols()));
   Matrix result(A.columns, A.columns);
   std::copy(inverse.data(), inverse.data() + inverse.size(), result.values.begin());

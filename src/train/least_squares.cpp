@@ -23,7 +23,7 @@ constexpr double first_damping = 1e-2, smallest_damping = 1e-10, largest_damping
 constexpr double after_success = 0.2, after_failure = 4;
 
 // A step that gains less than this share of the error is the last one.
-constexpr double least_gain = 1e-9;
+constexpr double least_gain = 1e-9, least_gain_far_away = 1e-3;
 
 }  // namespace
 
@@ -107,7 +107,7 @@ void LeastSquares::accumulate() {
   }
 }
 
-void LeastSquares::minimise(int steps) {
+void LeastSquares::minimise(int steps, double no_interest) {
   std::fill(damping_.begin(), damping_.end(), first_damping);
   std::vector<std::uint8_t> resting(lanes_, 0);
   std::vector<int> failures(lanes_, 0);
@@ -128,7 +128,8 @@ void LeastSquares::minimise(int steps) {
       if (better) {
         const double gain = error_[l] - trial_error_[l];
         // At the level of rounding, small gains go on for ever.
-        if (gain < least_gain * error_[l]) resting[l] = 1;
+        const double least = trial_error_[l] > no_interest ? least_gain_far_away : least_gain;
+        if (gain < least * error_[l]) resting[l] = 1;
         error_[l] = trial_error_[l];
         for (int p = 0; p < parameters_; ++p) values_[at(p) + l] = trial_[at(p) + l];
         damping_[l] = std::max(smallest_damping, damping_[l] * after_success);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -32,8 +33,9 @@ class LeastSquares {
   // All layers' parameters one after the other; free: which of them may move.
   void set_run(int lane, std::span<const double> parameters, std::span<const std::uint8_t> free);
 
-  // Up to so many steps; lanes that have converged stand still.
-  void minimise(int steps);
+  // Up to so many steps; lanes that have converged stand still, and those that crawl along above an error of no
+  // interest.
+  void minimise(int steps, double no_interest = std::numeric_limits<double>::infinity());
 
   std::vector<double> parameters(int lane) const;
   double mse(int lane) const { return error_[static_cast<std::size_t>(lane)]; }  // as of the last minimise()

@@ -41,7 +41,7 @@ const shot = async (page, name, settings) => { if (options.shots) await page.scr
 async function open(browser, file, settings, ready = ".plot[data-drawn]") {
   const address = pathToFileURL(path.resolve(file)).href;
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: "light", reducedMotion: "reduce", ...settings });
-  page.setDefaultTimeout(6000);
+  page.setDefaultTimeout(30000);
   page.said = [];
   page.asked = [];
   page.on("console", (message) => page.said.push(`${message.type()}: ${message.text()}`));

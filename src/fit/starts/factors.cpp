@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "base/threads.hpp"
 #include "fit/starts/products.hpp"
@@ -25,19 +26,28 @@ PowerList certain_powers(const Data& data, const std::vector<std::size_t>& rows)
   return powers;
 }
 
-double value_of(const InnerSum& sum, const double* columns) {
-  double total = 0;
-  for (const Term& term : sum.terms) {
-    double product = term.coefficient.value;
-    for (std::size_t i = 0; i < term.powers.size(); ++i) {
-      if (term.powers[i] != 0) product *= portable::pow(columns[i], term.powers[i]);
+// A simple sum on some rows, as a share of its largest value.
+std::vector<double> values_of(const InnerSum& sum, const Data& data, std::span<const std::size_t> rows,
+                              double& largest) {
+  std::vector<double> result;
+  largest = 0;
+  for (const std::size_t r : rows) {
+    double total = 0;
+    for (const Term& term : sum.terms) {
+      double product = term.coefficient.value;
+      for (std::size_t i = 0; i < term.powers.size(); ++i) {
+        for (int p = 0; p < term.powers[i]; ++p) product *= data.row(r)[i];
+      }
+      total += product;
     }
-    total += product;
+    largest = std::max(largest, std::fabs(total));
+    result.push_back(total);
   }
-  return total;
+  for (double& value : result) value /= largest;
+  return result;
 }
 
-// x_i + s*x_j, their squares, three columns, and columns with 1; in the units of the data.
+// x_i + s*x_j, their squares, three columns, and columns with 1; in the units of the data. Powers are 0, 1 or 2.
 std::vector<InnerSum> simple_sums(const Data& data) {
   std::vector<InnerSum> result;
   const std::size_t I = data.inputs;
@@ -72,41 +82,46 @@ FactorPicker::FactorPicker(const Data& data, const std::vector<std::size_t>& row
     : dictionary_(data,
                   {rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(std::min(rows.size(), rows_for_factors))},
                   allowed, entries_beside_factors) {
+  const std::span<const std::size_t> used(rows.data(), dictionary_.rows());
   std::vector<PowerList> products = {PowerList(data.inputs, 0.0)};
   if (const PowerList certain = certain_powers(data, rows); !is_constant(certain)) products.push_back(certain);
+  std::vector<std::vector<double>> values_of_products;
+  for (const PowerList& product : products) {
+    std::vector<double>& values = values_of_products.emplace_back(used.size(), 1.0);
+    for (std::size_t k = 0; k < used.size(); ++k) {
+      for (std::size_t i = 0; i < data.inputs; ++i) {
+        if (product[i] != 0) values[k] *= portable::pow(data.row(used[k])[i] / data.x_scale[i], product[i]);
+      }
+    }
+  }
   std::vector<double> powers = {1, -1};
   if (allowed != Powers::Integer) powers.insert(powers.end(), {0.5, -0.5});
-  add(data, rows, products.back(), {{{{1, true}, PowerList(data.inputs, 0.0)}}}, 1);
-  for (const InnerSum& sum : simple_sums(data)) {
+  // Nothing if the factor has no value on a row, or is 0 there.
+  const auto add = [&](const PowerList& product, const InnerSum& sum, double power, std::vector<double> values) {
+    if (std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v) && v != 0; }))
+      factors_.push_back({product, sum, power, std::move(values)});
+  };
+  const PowerList none(data.inputs, 0.0);
+  add(products.back(), {{{{1, true}, none}}}, 1, values_of_products.back());
+  for (InnerSum& sum : simple_sums(data)) {
+    double largest = 0;
+    const std::vector<double> values = values_of(sum, data, used, largest);
+    for (Term& term : sum.terms) {
+      term.coefficient.value /= largest;
+      for (std::size_t i = 0; i < data.inputs; ++i) {
+        for (int p = 0; p < term.powers[i]; ++p) term.coefficient.value *= data.x_scale[i];
+      }
+    }
     for (const double power : powers) {
-      for (const PowerList& product : products) add(data, rows, product, sum, power);
+      std::vector<double> raised = values;
+      for (double& value : raised) value = power == 1 ? value : power == -1 ? 1 / value : portable::pow(value, power);
+      for (std::size_t p = 0; p < products.size(); ++p) {
+        std::vector<double> both = raised;
+        for (std::size_t k = 0; k < both.size(); ++k) both[k] *= values_of_products[p][k];
+        add(products[p], sum, power, std::move(both));
+      }
     }
   }
-}
-
-// Nothing if the factor has no value on a row, or is 0 there.
-void FactorPicker::add(const Data& data, const std::vector<std::size_t>& rows, const PowerList& product, InnerSum sum,
-                       double power) {
-  std::vector<double> values(dictionary_.rows());
-  double largest = 0;
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    values[k] = value_of(sum, data.row(rows[k]));
-    largest = std::max(largest, std::fabs(values[k]));
-  }
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    values[k] = portable::pow(values[k] / largest, power);
-    for (std::size_t i = 0; i < data.inputs; ++i) {
-      if (product[i] != 0) values[k] *= portable::pow(data.row(rows[k])[i] / data.x_scale[i], product[i]);
-    }
-    if (!std::isfinite(values[k]) || values[k] == 0) return;
-  }
-  for (Term& term : sum.terms) {
-    term.coefficient.value /= largest;
-    for (std::size_t i = 0; i < data.inputs; ++i) {
-      term.coefficient.value *= portable::pow(data.x_scale[i], term.powers[i]);
-    }
-  }
-  factors_.push_back({product, std::move(sum), power, std::move(values)});
 }
 
 void FactorPicker::rank_factors(int count, double target_power, int threads) {

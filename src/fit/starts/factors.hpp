@@ -31,9 +31,6 @@ class FactorPicker {
   const Dictionary& dictionary() const { return dictionary_; }
 
  private:
-  void add(const Data& data, const std::vector<std::size_t>& rows, const PowerList& product, InnerSum sum,
-           double power);
-
   Dictionary dictionary_;
   std::vector<Factor> factors_;
   std::map<std::pair<int, double>, std::vector<std::size_t>> ranking_;  // for a number of products and a power
