@@ -21,8 +21,11 @@ using Clock = std::chrono::steady_clock;
 
 using Word = RankWord;
 
-// Nothing to do: long enough to cost nothing, short enough to be no part of a run's time.
-constexpr std::chrono::microseconds idle_time{1000};
+// Between two looks at what others say: long enough to cost nothing, short enough to be no part of a run's time. What is
+// being sent wants more looks, and a core that trains has no time for a loop.
+constexpr std::chrono::microseconds idle_time{4000}, time_of_sending{200};
+
+void rest(Link& link) { std::this_thread::sleep_for(link.is_sending() ? time_of_sending : idle_time); }
 // Large results go in parts, so that what a rank says now and then is not kept back for long.
 constexpr std::size_t large_message = 4 << 20;
 // Finished runs that are stored at once: a transaction costs as much as hundreds of runs.
@@ -119,9 +122,9 @@ class Leading {
       hand_out();
       show_progress();
       beat();
-      if (!news && !link_.is_sending()) {
+      if (!news) {
         store(true);
-        std::this_thread::sleep_for(idle_time);
+        rest(link_);
       }
     }
     hear_crew();
@@ -138,7 +141,7 @@ class Leading {
     while (!all_gone() && Clock::now() < end) {
       if (hear()) continue;
       store(true);
-      std::this_thread::sleep_for(idle_time);
+      rest(link_);
     }
     store(true);
     return all_gone();
@@ -349,7 +352,7 @@ bool Leader::send_home() {
     if (const auto heard = link_.receive()) {
       gone += ByteReader(heard->bytes).number<Word>() == Word::Bye ? 1 : 0;
     } else {
-      std::this_thread::sleep_for(idle_time);
+      rest(link_);
     }
   }
   return gone == link_.size() - 1;
@@ -424,13 +427,13 @@ Status follow(Link& link, const RankSettings& settings, const std::stop_token& s
           "rank {} on {}: rank 0 has not been heard of for {} s: it is dead or cut off, so the job "
           "ends; what it stored can be resumed.",
           link.rank(), host_name(), std::chrono::duration_cast<std::chrono::seconds>(settings.silence).count())};
-    if (!news && !link.is_sending()) std::this_thread::sleep_for(idle_time);
+    if (!news) rest(link);
   }
   if (crew) crew->stop();
   report();
   link.send(0, message(Word::Bye).take());
   const Clock::time_point end = Clock::now() + settings.farewell;
-  while (link.is_sending() && Clock::now() < end) std::this_thread::sleep_for(idle_time);
+  while (link.is_sending() && Clock::now() < end) rest(link);
   link.finish();
   return Done{};
 }
