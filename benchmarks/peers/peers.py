@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """benchmarks/peers/peers.py: nalm and other programs that look for formulas, on the same tables, side by side.
 
-    benchmarks/peers/peers.py run [--limit 10] [--every 3] [--peers nalm,pyoperon] --out build/peers/results.csv
+    benchmarks/peers/peers.py run [--limit 10] [--every 6] [--peers nalm,pyoperon] --out build/peers/results.csv
     benchmarks/peers/peers.py table docs/results/peers.csv
 
 Each peer has an environment of its own (build/peers/NAME), made from PyPI on first use. A fit is one process with one
@@ -30,10 +30,11 @@ WORK = ROOT / "build" / "peers"
 # What pip installs. Versions are those that were there; the table says which.
 PEERS = {
     "nalm": [],
-    "pyoperon": ["pyoperon", "scikit-learn", "numpy"],
-    "gplearn": ["gplearn", "scikit-learn", "numpy"],
-    "rils-rols": ["rils-rols", "scikit-learn", "numpy"],
-    "ffx": ["ffx", "numpy<2"],
+    "pyoperon": [["pyoperon", "scikit-learn", "numpy"]],
+    "gplearn": [["gplearn", "scikit-learn", "numpy"]],
+    # It builds an extension, and does not say what with.
+    "rils-rols": [["pybind11", "setuptools", "wheel", "numpy", "scikit-learn", "sympy"], ["--no-build-isolation", "rils-rols"]],
+    "ffx": [["ffx", "six", "scikit-learn<1.4", "numpy<2", "pandas"]],
 }
 FIELDS = ["peer", "version", "table", "noise", "seed", "seconds", "size", "error", "error_wide", "agrees", "formula"]
 FRESH_ROWS, WIDER = 1000, 1.3
@@ -77,9 +78,9 @@ def value(expression, row):
         return None
 
 
-FUNCTIONS = {"sqrt": math.sqrt, "abs": abs, "min": min, "max": max, "log": math.log, "exp": math.exp, "sin": math.sin,
+FUNCTIONS = {"sqrt": math.sqrt, "abs": abs, "min": min, "max": max, "log": math.log, "log10": math.log10, "exp": math.exp, "sin": math.sin,
              "cos": math.cos, "tanh": math.tanh, "tan": math.tan,
-             "negative": lambda x: 1.0 if x < 0 else 0.0}
+             "negative": lambda x: 1.0 if x < 0 else 0.0, "pi": math.pi}
 ALLOWED = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.Call, ast.Name, ast.Constant, ast.Load, ast.operator, ast.unaryop,
            ast.Compare, ast.cmpop, ast.IfExp)
 
@@ -149,7 +150,8 @@ def environment(peer):
     python = place / "bin" / "python"
     if not (place / "ready").exists():
         subprocess.run([os.environ.get("NALM_PYTHON", "/usr/bin/python3"), "-m", "venv", "--clear", str(place)], check=True)
-        subprocess.run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PEERS[peer]], check=True)
+        for packages in PEERS[peer]:
+            subprocess.run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages], check=True)
         (place / "ready").touch()
     return str(python)
 
@@ -157,7 +159,7 @@ def environment(peer):
 def version_of(peer, python, program):
     if peer == "nalm":
         return subprocess.run([program, "--version"], capture_output=True, text=True).stdout.split()[1]
-    code = f"import importlib.metadata as m; print(m.version('{PEERS[peer][0]}'))"
+    code = f"import importlib.metadata as m; print(m.version('{peer}'))"
     return subprocess.run([python, "-c", code], capture_output=True, text=True).stdout.strip()
 
 
@@ -168,7 +170,7 @@ def fit(peer, python, program, table, target, seed, limit):
     start = time.monotonic()
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit + 20, env={**os.environ, **threads})
-        lines = done.stdout.strip().splitlines()
+        lines = [line for line in done.stdout.splitlines() if line.startswith("{")]  # some talk before and after
         formula = json.loads(lines[-1])["formula"] if done.returncode == 0 and lines else ""
         if done.returncode:
             print(f"{peer}, {table.name}: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
@@ -249,7 +251,7 @@ def main():
     r.add_argument("--program", default=str(ROOT / "build" / "release" / "nalm"))
     r.add_argument("--peers", default=",".join(PEERS))
     r.add_argument("--limit", type=int, default=10, help="seconds of a fit")
-    r.add_argument("--every", type=int, default=3, help="every so many-th formula of data/formulas.csv")
+    r.add_argument("--every", type=int, default=6, help="every so many-th formula of data/formulas.csv")
     r.add_argument("--rows", type=int, default=200)
     r.add_argument("--noise", default="0,0.01", help="as a share of the target's standard deviation")
     r.add_argument("--out", default=str(WORK / "results.csv"))
