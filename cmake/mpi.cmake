@@ -5,6 +5,11 @@ set(nalm_component_folder ${CMAKE_INSTALL_LIBDIR}/nalm)
 set_source_files_properties(src/experiment/mpi_link.cpp PROPERTIES COMPILE_DEFINITIONS
                             "NALM_COMPONENT_FOLDER=\"${nalm_component_folder}\"")
 target_link_libraries(nalm_bench PRIVATE ${CMAKE_DL_LIBS})
+if(NALM_STATIC)
+  # A program without a dynamic linker loads nothing.
+  set_property(SOURCE src/experiment/mpi_link.cpp APPEND PROPERTY COMPILE_DEFINITIONS NALM_STATIC)
+  return()
+endif()
 if(NOT NALM_BUILD_MPI)
   return()
 endif()

@@ -16,7 +16,8 @@ int merge(const std::vector<std::string>& folders, const std::string& out) {
   if (out.empty()) return fail({"--out is missing: the folder that everything goes to."});
   const Result<Merged> merged = merge_stores(folders, out);
   if (!merged) return fail(merged.error());
-  put("{} runs of {} folders are in {}{}.\n", merged->runs, folders.size(), out,
+  put("{} runs of {} are in {}{}.\n", merged->runs,
+      folders.size() == 1 ? "1 folder" : fmt::format("{} folders", folders.size()), out,
       merged->duplicates == 0 ? "" : fmt::format("; {} were there more than once, and equal", merged->duplicates));
   if (merged->missing.empty()) {
     put("Next: nalm table {0}, or nalm report {0}\n", out);

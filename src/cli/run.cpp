@@ -24,8 +24,8 @@ int run(int argc, char** argv) {
       "  nalm bench         the paper's benchmark, about a minute\n"
       "  nalm help COMMAND",
       [] {
-        return fmt::format("nalm {} ({}, SIMD target {}: {} runs at once)", version(), compiler(), simd_target(),
-                           simd_lanes());
+        return fmt::format("nalm {} ({}, {}, SIMD target {}: {} runs at once)", version(), build_name(), compiler(),
+                           simd_target(), simd_lanes());
       });
   for (const auto add :
        {add_list, add_check, add_eval, add_explain, add_fit, add_predict, add_train, add_calc, add_bench, add_merge,

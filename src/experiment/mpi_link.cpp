@@ -1,4 +1,6 @@
+#ifndef NALM_STATIC
 #include <dlfcn.h>
+#endif
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -9,6 +11,17 @@
 #include "mpi/component.hpp"
 
 namespace nalm {
+
+#ifdef NALM_STATIC
+
+Result<std::unique_ptr<Link>> open_mpi_link() {
+  return Error{
+      "this nalm is one static file, which cannot use MPI; take one that is built where MPI is installed, or give each "
+      "process a share with --shard auto."};
+}
+
+#else
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -65,5 +78,7 @@ Result<std::unique_ptr<Link>> open_mpi_link() {
       "this nalm has no MPI component; build it where MPI is installed, or give each process a share with --shard "
       "auto."};
 }
+
+#endif
 
 }  // namespace nalm

@@ -1,7 +1,5 @@
 #include "simd/dispatch.hpp"
 
-#include <hwy/targets.h>
-
 #include <array>
 #include <cstdlib>
 #include <string>
@@ -12,14 +10,36 @@ namespace nalm::simd {
 
 namespace {
 
+// The features of cmake/simd_targets.cmake, as far as a machine can have one without the other. The compiler's own
+// question, and not Highway's, is one library less to link.
+#if defined(__x86_64__)
+bool has_sse4() {
+  return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul");
+}
+bool has_avx2() {
+  return has_sse4() && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+}
+bool has_avx512() {
+  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
+         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+#else
+bool has_sse4() { return false; }
+bool has_avx2() { return false; }
+bool has_avx512() { return false; }
+#endif
+bool has_always() { return true; }  // every machine of this architecture
+
 struct Requirement {
   std::string_view name;
-  std::int64_t highway_target;  // 0: any machine of this architecture
+  bool (*is_there)();
   int float_lanes;
 };
 
 constexpr Requirement requirements[] = {
-    {"avx512", HWY_AVX3, 16}, {"avx2", HWY_AVX2, 8}, {"sse4", HWY_SSE4, 4}, {"native", 0, 4}, {"scalar", 0, 1},
+    {"avx512", has_avx512, 16}, {"avx2", has_avx2, 8},     {"sse4", has_sse4, 4},
+    {"native", has_always, 4},  {"scalar", has_always, 1},
 };
 
 #define NALM_NAME_OF_TARGET(name) std::string_view(#name),
@@ -31,8 +51,7 @@ std::array<Target, count> detect() {
   for (std::size_t k = 0; k < count; ++k) {
     for (const Requirement& r : requirements) {
       if (r.name != compiled[k]) continue;
-      const bool supported = r.highway_target == 0 || (hwy::SupportedTargets() & r.highway_target) != 0;
-      result[k] = {r.name, static_cast<int>(k), r.float_lanes, supported};
+      result[k] = {r.name, static_cast<int>(k), r.float_lanes, r.is_there()};
     }
   }
   return result;
