@@ -21,8 +21,8 @@ using Clock = std::chrono::steady_clock;
 
 using Word = RankWord;
 
-// Between two looks at what others say: long enough to cost nothing, short enough to be no part of a run's time. What is
-// being sent wants more looks, and a core that trains has no time for a loop.
+// Between two looks at what others say: long enough to cost nothing, short enough to be no part of a run's time. What
+// is being sent wants more looks, and a core that trains has no time for a loop.
 constexpr std::chrono::microseconds idle_time{4000}, time_of_sending{200};
 
 void rest(Link& link) { std::this_thread::sleep_for(link.is_sending() ? time_of_sending : idle_time); }
