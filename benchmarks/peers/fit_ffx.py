@@ -1,18 +1,10 @@
-"""FFX, which looks for sums of simple terms and takes no seed: arguments as peers.py gives them."""
-import csv
+"""FFX, which looks for sums of simple terms and takes no seed."""
 import json
-import sys
 
 import ffx
 import numpy as np
+from arguments import X, names, y
 
-path, target, _, _, _ = sys.argv[1:]
-with open(path, newline="") as file:
-    rows = list(csv.reader(file))
-names = [name for name in rows[0] if name != target]
-table = np.array(rows[1:], dtype=float)
-y = table[:, rows[0].index(target)]
-X = table[:, [rows[0].index(name) for name in names]]
 held_out = np.arange(len(y)) % 4 == 3
 models = ffx.run(X[~held_out], y[~held_out], X[held_out], y[held_out], names)
 # Of its models that with the least error on rows that it was not fitted to.

@@ -1,22 +1,14 @@
-"""gplearn: arguments as peers.py gives them."""
-import csv
+"""gplearn."""
 import json
-import sys
 import time
 
 import numpy as np
 from gplearn.genetic import SymbolicRegressor
+from arguments import X, limit, names, seed, y
 
-path, target, seed, limit, _ = sys.argv[1:]
-end = time.monotonic() + float(limit)
-with open(path, newline="") as file:
-    rows = list(csv.reader(file))
-names = [name for name in rows[0] if name != target]
-table = np.array(rows[1:], dtype=float)
-y = table[:, rows[0].index(target)]
-X = table[:, [rows[0].index(name) for name in names]]
+end = time.monotonic() + limit
 regressor = SymbolicRegressor(function_set=("add", "sub", "mul", "div", "sqrt"), population_size=1000, generations=1,
-                              warm_start=True, random_state=int(seed), parsimony_coefficient=0.001, metric="rmse",
+                              warm_start=True, random_state=seed, parsimony_coefficient=0.001, metric="rmse",
                               const_range=(-5.0, 5.0), feature_names=names, stopping_criteria=1e-12)
 # It has no limit of time: a generation at a time, as long as there is some.
 while True:

@@ -8,5 +8,4 @@ done = subprocess.run([program, "fit", path, "--target", target, "--seed", seed,
                        "--quiet", "--format", "json"], capture_output=True, text=True)
 if done.returncode > 1:
     sys.exit(done.stderr)
-model = json.loads(done.stdout)
-print(json.dumps({"formula": model["formula"] if isinstance(model["formula"], str) else model["fit"]["formula"]}))
+print(json.dumps({"formula": json.loads(done.stdout)["formula"]}))

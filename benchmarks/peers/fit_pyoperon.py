@@ -1,24 +1,15 @@
-"""Operon, by its scikit-learn class: arguments as peers.py gives them."""
-import csv
+"""Operon, by its scikit-learn class."""
 import json
-import sys
 
-import numpy as np
 from pyoperon.sklearn import SymbolicRegressor
+from arguments import X, limit, names, seed, y
 
-path, target, seed, limit, _ = sys.argv[1:]
-with open(path, newline="") as file:
-    rows = list(csv.reader(file))
-names = [name for name in rows[0] if name != target]
-table = np.array(rows[1:], dtype=float)
-y = table[:, rows[0].index(target)]
-X = table[:, [rows[0].index(name) for name in names]]
 # As much of its time as the limit gives; arithmetic only, as nalm has it. With error and length as objectives it keeps a
 # front of models, of which it gives the one with the shortest description.
 regressor = SymbolicRegressor(allowed_symbols="add,sub,mul,div,sqrt,square,constant,variable", objectives=["r2", "length"],
                               model_selection_criterion="minimum_description_length", optimizer_iterations=10,
-                              population_size=1000, pool_size=1000, max_length=50, max_time=int(limit),
-                              generations=1_000_000, max_evaluations=1_000_000_000, n_threads=1, random_state=int(seed))
+                              population_size=1000, pool_size=1000, max_length=50, max_time=limit,
+                              generations=1_000_000, max_evaluations=1_000_000_000, n_threads=1, random_state=seed)
 regressor.fit(X, y)
 text = regressor.get_model_string(regressor.model_, 17, names)
 print(json.dumps({"formula": text}))

@@ -5,8 +5,7 @@
     benchmarks/peers/peers.py table docs/results/peers.csv
 
 Each peer has an environment of its own (build/peers/NAME), made from PyPI on first use. A fit is one process with one
-thread; fit_NAME.py gets the table, the target, a seed and the seconds it may take, and prints the formula as Python
-writes it. Every table is fitted with two seeds. `run` goes on where it was stopped.
+thread; fit_NAME.py gets what arguments.py says, and prints the formula as Python writes it. Every table is fitted with two seeds. `run` goes on where it was stopped.
 
 The rule is the same for all, and looks at numbers only: on fresh rows the formula must have a root mean square error
 below 1e-6 of the truth's, in the box of the data and in one 1.3 times as wide.

@@ -98,6 +98,22 @@ TEST(LeastSquares, FindsTheMinimumOfAProblemWithoutASolution) {
   EXPECT_NEAR(found.mse, squares - mean * mean, 1e-9);
 }
 
+// exp(x) is no power of x: the last steps gain little, and are left out where nobody is interested in the error.
+TEST(LeastSquares, DoesNotCrawlAboveAnErrorOfNoInterest) {
+  const Problem run = run_of(60, 1, {0.1, 1, 0}, 4, [](const Values& x) { return std::exp(2 * x[0]); });
+  const Stack stack = stack_of("NRU-power:1,Linear:1", 1);
+  const auto error = [&](double no_interest) {
+    LeastSquares squares(stack, 60, simd::active_target());
+    for (int l = 0; l < squares.lanes(); ++l) set(squares, l, run);
+    squares.minimise(200, no_interest);
+    return squares.mse(0);
+  };
+  const double least = solve(stack, run, 200).mse;
+  EXPECT_EQ(error(2 * least), least);  // all steps of interest are taken
+  EXPECT_GT(error(0), least);
+  EXPECT_LT(error(0), 1.5 * least);
+}
+
 TEST(LeastSquares, RecoversThePowersOfAProduct) {
   for (const double perturbation : {0.3, -0.3}) {
     const Solution found = solve(product_stack(), product_run(perturbation), 40);
