@@ -3,10 +3,17 @@
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
+#include <poll.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <fstream>
 #include <list>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace {
@@ -14,6 +21,12 @@ namespace {
 constexpr int tag = 1;
 // An MPI that cannot reach a machine may wait for it forever.
 constexpr unsigned seconds_to_abort = 10;
+// And so may Open MPI's launchers. Asked twice they end at once, if they can.
+constexpr std::array launchers{"mpirun", "mpiexec", "orterun", "orted", "prterun", "prted"};
+struct Request {
+  int after_milliseconds, signal;
+};
+constexpr std::array<Request, 3> requests_to_end{{{6000, SIGTERM}, {1000, SIGTERM}, {2000, SIGKILL}}};
 
 struct Transfer {
   int peer = 0;
@@ -85,7 +98,28 @@ int sending() {
 
 void finish() { MPI_Finalize(); }
 
+// Sees from outside that the process which started this one ends: that is killed along with the job.
+void end_launcher_if_it_waits() {
+  const pid_t launcher = getppid();
+  std::string name;
+  std::getline(std::ifstream("/proc/" + std::to_string(launcher) + "/comm"), name);
+  if (std::find(launchers.begin(), launchers.end(), name) == launchers.end()) return;  // a batch system ends by itself
+  const auto handle = static_cast<int>(syscall(SYS_pidfd_open, launcher, 0u));
+  if (handle < 0 || fork() != 0) return;
+  setsid();
+  // Nobody is to wait for this one: it keeps no file and no connection open but the handle.
+  dup2(handle, STDIN_FILENO);
+  syscall(SYS_close_range, 1u, ~0u, 0u);
+  for (const Request& request : requests_to_end) {
+    pollfd end{STDIN_FILENO, POLLIN, 0};
+    if (poll(&end, 1, request.after_milliseconds) != 0) break;
+    syscall(SYS_pidfd_send_signal, STDIN_FILENO, request.signal, nullptr, 0u);
+  }
+  _exit(0);
+}
+
 void abort_all(int code) {
+  end_launcher_if_it_waits();
   alarm(seconds_to_abort);
   MPI_Abort(MPI_COMM_WORLD, code);
   _exit(code);
