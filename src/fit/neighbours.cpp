@@ -18,7 +18,7 @@ std::vector<double> centred_ranks(const std::vector<double>& values) {
   return ranks;
 }
 
-using Links = std::vector<std::vector<std::size_t>>;  // neighbours of each row
+using Links = Neighbours::Links;
 
 // Moran's I of the ranks, in standard deviations from what it is for noise.
 double strength_of(const std::vector<double>& ranks, const Links& links) {
@@ -58,16 +58,19 @@ Links in_space(const std::vector<std::vector<double>>& columns, std::size_t rows
   const std::size_t count = std::min(most_neighbours, rows / 6);
   Links links(rows);
   std::vector<std::pair<double, std::size_t>> nearest;
+  std::vector<double> distances(rows);
   for (std::size_t k = 0; k < rows; ++k) {
     nearest.clear();
-    for (std::size_t other = 0; other < rows; ++other) {
-      if (other == k) continue;
-      double distance = 0;
-      for (const std::vector<double>& column : columns) {
+    std::fill(distances.begin(), distances.end(), 0.0);
+    for (const std::vector<double>& column : columns) {
+      for (std::size_t other = 0; other < rows; ++other) {
         const double d = column[k] - column[other];
-        distance += d * d;
+        distances[other] += d * d;
       }
-      if (nearest.size() == count && !(distance < nearest.back().first)) continue;
+    }
+    for (std::size_t other = 0; other < rows; ++other) {
+      const double distance = distances[other];
+      if (other == k || (nearest.size() == count && !(distance < nearest.back().first))) continue;
       if (nearest.size() == count) nearest.pop_back();
       nearest.insert(std::upper_bound(nearest.begin(), nearest.end(), std::pair(distance, other)), {distance, other});
     }
@@ -78,34 +81,47 @@ Links in_space(const std::vector<std::vector<double>>& columns, std::size_t rows
 
 }  // namespace
 
-Pattern pattern_in(const Candidate& candidate, const Data& data, const Places& places, const Tangent& tangent) {
-  Pattern strongest;
-  const std::size_t rows = places.rows();
-  if (rows < fewest_rows_with_neighbours) return strongest;
-  const auto see = [&](double strength, const std::string& name) {
-    if (strength > strongest.strength) strongest = {strength, name};
-  };
-  const std::vector<double> ranks = centred_ranks(tangent.errors());
-  std::vector<double> predicted(tangent.values().begin(), tangent.values().begin() + static_cast<std::ptrdiff_t>(rows));
-  see(strength_of(ranks, along(predicted)), "the prediction");
-  const std::vector<std::string> used = variables(candidate.formula);
-  const std::size_t few = std::min(rows, most_rows_in_space);
-  std::vector<std::vector<double>> all_scaled, used_scaled;
-  std::vector<double> few_errors;
-  for (std::size_t k = 0; k < few; ++k) few_errors.push_back(tangent.errors()[k * rows / few]);
+Neighbours::Neighbours(const Data& data, const Places& places) : data_(data) {
+  const std::size_t rows = places.rows(), few = std::min(rows, most_rows_in_space);
+  if (rows < fewest_rows_with_neighbours) return;
+  rows_ = rows;
+  rows_in_space_ = few;
   for (std::size_t i = 0; i < data.inputs; ++i) {
     std::vector<double> column, scaled;
     for (std::size_t k = 0; k < rows; ++k) column.push_back(places.x[k][i]);
-    see(strength_of(ranks, along(column)), data.columns[i]);
+    along_.push_back(along(column));
     const std::vector<double> by_rank = centred_ranks(column);
     for (std::size_t k = 0; k < few; ++k) scaled.push_back(by_rank[k * rows / few]);
-    if (std::find(used.begin(), used.end(), data.columns[i]) != used.end()) used_scaled.push_back(scaled);
-    all_scaled.push_back(std::move(scaled));
+    coordinates_.push_back(std::move(scaled));
   }
+  in_space_ = in_space(coordinates_, few);
+}
+
+Pattern Neighbours::pattern_in(const Candidate& candidate, const Tangent& tangent) const {
+  Pattern strongest;
+  if (rows_ == 0) return strongest;
+  const auto see = [&](double strength, const std::string& name) {
+    if (strength > strongest.strength) strongest = {strength, name};
+  };
+  const std::vector<double>& errors = tangent.errors();
+  const std::vector<double> ranks = centred_ranks(errors);
+  std::vector<double> predicted(tangent.values().begin(),
+                                tangent.values().begin() + static_cast<std::ptrdiff_t>(rows_));
+  see(strength_of(ranks, along(predicted)), "the prediction");
+  for (std::size_t i = 0; i < data_.inputs; ++i) see(strength_of(ranks, along_[i]), data_.columns[i]);
+
+  std::vector<double> few_errors;
+  for (std::size_t k = 0; k < rows_in_space_; ++k) few_errors.push_back(errors[k * rows_ / rows_in_space_]);
   const std::vector<double> few_ranks = centred_ranks(few_errors);
-  if (used_scaled.size() > 1) see(strength_of(few_ranks, in_space(used_scaled, few)), "neighbouring rows");
-  if (all_scaled.size() > used_scaled.size())
-    see(strength_of(few_ranks, in_space(all_scaled, few)), "neighbouring rows");
+  std::vector<std::size_t> used;
+  for (const std::string& name : variables(candidate.formula)) used.push_back(data_.position(name));
+  std::sort(used.begin(), used.end());
+  std::vector<std::vector<double>> of_formula;
+  for (const std::size_t i : used) of_formula.push_back(coordinates_[i]);
+  const bool all_used = used.size() == data_.inputs;
+  if (used.size() > 1)
+    see(strength_of(few_ranks, all_used ? in_space_ : in_space(of_formula, rows_in_space_)), "neighbouring rows");
+  if (!all_used) see(strength_of(few_ranks, in_space_), "neighbouring rows");
   return strongest;
 }
 

@@ -112,10 +112,7 @@ Tangent::Tangent(const Candidate& candidate, const Data& data, const Places& pla
     basis_.push_back(std::move(direction));
   }
   for (int pass = 0; pass < 2; ++pass) {
-    for (const Vector& q : basis_) {
-      const double along = dot(q.data(), errors_.data(), rows);
-      for (std::size_t k = 0; k < rows; ++k) errors_[k] -= along * q[k];
-    }
+    for (const Vector& q : basis_) add(errors_.data(), -dot(q.data(), errors_.data(), rows), q.data(), rows);
   }
   squares_ = dot(errors_, errors_);
 }
@@ -132,10 +129,7 @@ bool Tangent::take_away_from(Vector& function) const {
   const double before = dot(function.data(), function.data(), rows);
   if (!(before > 0) || !std::isfinite(before)) return false;
   for (int pass = 0; pass < 2; ++pass) {
-    for (const Vector& q : basis_) {
-      const double along = dot(q.data(), function.data(), rows);
-      for (std::size_t k = 0; k < function.size(); ++k) function[k] -= along * q[k];
-    }
+    for (const Vector& q : basis_) add(function, -dot(q.data(), function.data(), rows), q);
   }
   return dot(function.data(), function.data(), rows) > nothing_left * before;
 }

@@ -10,7 +10,6 @@
 #include "fit/description.hpp"
 #include "fit/doubt.hpp"
 #include "fit/jump.hpp"
-#include "fit/neighbours.hpp"
 #include "fit/rounding.hpp"
 #include "nalm/detail/portable.hpp"
 #include "numeric/student.hpp"
@@ -55,13 +54,14 @@ FitError error_of(const std::vector<double>& errors, const Data& data) {
 
 class Judging {
  public:
-  Judging(const Candidate& candidate, const Data& data, const Places& places, const Spoken& spoken, int restarts)
+  Judging(const Candidate& candidate, const Data& data, const Grounds& grounds, const Spoken& spoken, int restarts)
       : candidate_(candidate),
         data_(data),
-        places_(places),
+        places_(grounds.of(candidate)),
+        neighbours_(grounds.neighbours),
         spoken_(spoken),
         restarts_(restarts),
-        tangent_(candidate, data, places) {}
+        tangent_(candidate, data, places_) {}
 
   FitJudgement judged() {
     if (!tangent_.defined()) return refused(fmt::format("{} has no finite value on some rows", spoken_.it));
@@ -88,7 +88,7 @@ class Judging {
     const Doubts doubts = doubts_about(candidate_, data_, places_, tangent_, rounding);
     result_.disagreement = doubts.outside;
     if (!exact) {
-      const Pattern pattern = pattern_in(candidate_, data_, places_, tangent_);
+      const Pattern pattern = neighbours_.pattern_in(candidate_, tangent_);
       result_.pattern = pattern.strength;
       if (pattern.strength > strongest_pattern) return patterned(pattern.along);
       if (doubts.chance < smallest_chance) return patterned(doubts.along);
@@ -230,6 +230,7 @@ class Judging {
   const Candidate& candidate_;
   const Data& data_;
   const Places& places_;
+  const Neighbours& neighbours_;
   const Spoken& spoken_;
   const int restarts_;
   const Tangent tangent_;
@@ -239,12 +240,13 @@ class Judging {
 }  // namespace
 
 Grounds grounds_of(const Data& data) {
-  return {places_of(data, rows_for_judging, points_for_judging, false),
-          places_of(data, rows_for_judging, points_for_judging, true)};
+  Places positive = places_of(data, rows_for_judging, points_for_judging, false);
+  Neighbours neighbours(data, positive);
+  return {std::move(positive), places_of(data, rows_for_judging, points_for_judging, true), std::move(neighbours)};
 }
 
 void judge(Candidate& candidate, const Data& data, const Grounds& grounds, const Spoken& spoken, int restarts) {
-  Judging judging(candidate, data, grounds.of(candidate), spoken, restarts);
+  Judging judging(candidate, data, grounds, spoken, restarts);
   candidate.judgement = judging.judged();
   candidate.train = judging.train_;
   candidate.held_out = judging.held_out_;

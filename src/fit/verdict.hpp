@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "fit/neighbours.hpp"
 #include "fit/tangent.hpp"
 
 namespace nalm::fitting {
@@ -19,7 +20,8 @@ inline constexpr Spoken of_a_user{"the formula does not hold", "the formula is n
 // Places at which candidates are judged. Whoever says with one or two constants what a column does that is never
 // negative is not asked what it does below zero.
 struct Grounds {
-  Places positive, all;
+  Places positive, all;  // with the same rows
+  Neighbours neighbours;
 
   const Places& of(const Candidate& candidate) const { return candidate.constants.size() <= 2 ? positive : all; }
 };

@@ -1,11 +1,12 @@
 #include "numeric/linear_algebra.hpp"
 
 #include <cmath>
-#include <cstring>
 
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <Eigen/QR>
+
+#include "simd/vectors.hpp"
 
 namespace nalm::numeric {
 
@@ -41,22 +42,9 @@ Eigen::VectorXd columns_times(const Matrix& A, const Vector& b) {
 
 }  // namespace
 
-// Eight sums side by side, two in a register: the same eight on every machine, and no addition waits for the last one.
-double dot(const double* a, const double* b, std::size_t n) {
-  using Two = double __attribute__((vector_size(16)));
-  const auto product = [&](std::size_t k) {
-    Two left, right;
-    std::memcpy(&left, a + k, sizeof left);
-    std::memcpy(&right, b + k, sizeof right);
-    return left * right;
-  };
-  Two s0 = {0, 0}, s1 = s0, s2 = s0, s3 = s0;
-  std::size_t k = 0;
-  for (; k + 8 <= n; k += 8) s0 += product(k), s1 += product(k + 2), s2 += product(k + 4), s3 += product(k + 6);
-  for (; k < n; ++k) s0[0] += a[k] * b[k];
-  const Two sum = (s0 + s1) + (s2 + s3);
-  return sum[0] + sum[1];
-}
+double dot(const double* a, const double* b, std::size_t n) { return simd::vector_kernels().dot(a, b, n); }
+
+void add(double* to, double times, const double* v, std::size_t n) { simd::vector_kernels().add(to, times, v, n); }
 
 bool all_finite(std::span<const double> values) {
   for (const double value : values) {
@@ -65,16 +53,11 @@ bool all_finite(std::span<const double> values) {
   return true;
 }
 
-void take_away(Vector& v, const Vector& q) {
-  const double along = dot(q, v);
-  for (std::size_t k = 0; k < v.size(); ++k) v[k] -= along * q[k];
-}
+void take_away(Vector& v, const Vector& q) { add(v, -dot(q, v), q); }
 
 Vector residuals(const Matrix& A, const Vector& b, const Vector& x) {
   Vector rest = b;
-  for (std::size_t c = 0; c < A.columns; ++c) {
-    for (std::size_t r = 0; r < A.rows; ++r) rest[r] -= x[c] * A(r, c);
-  }
+  for (std::size_t c = 0; c < A.columns; ++c) add(rest.data(), -x[c], A.column(c), A.rows);
   return rest;
 }
 

@@ -26,6 +26,9 @@ struct Matrix {
 
 double dot(const double* a, const double* b, std::size_t n);
 inline double dot(const Vector& a, const Vector& b) { return dot(a.data(), b.data(), a.size()); }
+// to += times * v
+void add(double* to, double times, const double* v, std::size_t n);
+inline void add(Vector& to, double times, const Vector& v) { add(to.data(), times, v.data(), v.size()); }
 bool all_finite(std::span<const double> values);
 
 // v without its part along the unit vector q.

@@ -11,10 +11,6 @@ struct Pair {
   double curvature;     // their product
 };
 
-void add(Vector& to, double factor, const Vector& what) {
-  for (std::size_t k = 0; k < to.size(); ++k) to[k] += factor * what[k];
-}
-
 // The product of the inverse Hessian that the pairs stand for and -gradient; newest pair last.
 Vector direction_of(const std::deque<Pair>& pairs, const Vector& gradient) {
   Vector q = gradient;

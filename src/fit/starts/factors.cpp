@@ -134,9 +134,8 @@ void FactorPicker::rank_factors(int count, double target_power, int threads) {
       if (!(dictionary_.target()[k] / values[k] > 0)) return;  // no power of it is a sum
     }
     Xoshiro random(1);
-    left[static_cast<std::size_t>(f)] =
-        fitting::pick(dictionary_, goal_for(dictionary_, target_power, values), count, false, count > 3, random)
-            .unexplained;
+    const ProductPicker picker(dictionary_, goal_for(dictionary_, target_power, values));
+    left[static_cast<std::size_t>(f)] = picker.pick(count, false, count > 3, random).unexplained;
   });
   ranking_[{count, target_power}] = ranked(left);
 }
@@ -147,8 +146,8 @@ FactorPicker::Factored FactorPicker::pick(int count, double target_power, bool c
   const Factor& factor = factors_[draw(ranking, chance, random)];
   const bool other = chance && random.unit() < 0.5;
   const bool whole = count > 3 || (chance && random.unit() < 0.5);
-  const Goal goal = goal_for(dictionary_, target_power, factor.values);
-  return {fitting::pick(dictionary_, goal, count, other, whole, random), &factor};
+  const ProductPicker picker(dictionary_, goal_for(dictionary_, target_power, factor.values));
+  return {picker.pick(count, other, whole, random), &factor};
 }
 
 }  // namespace nalm::fitting

@@ -25,66 +25,63 @@ Vector powers_of_one_product(const Data& data, const std::vector<std::size_t>& r
   return least_squares(A, b);
 }
 
-namespace {
+ProductPicker::ProductPicker(const Dictionary& dictionary, Goal goal)
+    : d_(dictionary), goal_(std::move(goal)), whole_(d_.size()), weighted_(d_.rows()) {
+  Vector entry(d_.rows());
+  for (std::size_t j = 0; j < d_.size(); ++j) {
+    fill(j, entry);
+    whole_[j] = dot(entry, entry);
+  }
+  for (std::size_t k = 0; k < d_.rows(); ++k) weighted_[k] = goal_.target[k] * goal_.weights[k];
+  of_target_ = products_with(weighted_);
+  of_weights_ = products_with(goal_.weights);
+}
+
+void ProductPicker::fill(std::size_t j, Vector& out) const {
+  for (std::size_t k = 0; k < out.size(); ++k) out[k] = d_.values(j)[k] * goal_.weights[k];
+}
+
+Vector ProductPicker::products_with(Vector v) const {
+  for (std::size_t k = 0; k < v.size(); ++k) v[k] *= goal_.weights[k];
+  Vector products(d_.size());
+  for (std::size_t j = 0; j < d_.size(); ++j) products[j] = dot(d_.values(j), v.data(), d_.rows());
+  return products;
+}
 
 // Orthogonal matching pursuit. For every entry it keeps its product with the residual, and the square of what is left
 // of it after taking away what the picked entries span; one pass over the dictionary per pick keeps both up to date.
-class Pursuit {
+class ProductPicker::Pursuit {
  public:
-  Pursuit(const Dictionary& dictionary, const Goal& goal)
-      : d_(dictionary), goal_(goal), whole_(d_.size()), left_(d_.size()), weighted_(d_.rows()) {
-    Vector entry(d_.rows());
-    for (std::size_t j = 0; j < d_.size(); ++j) {
-      fill(j, entry);
-      whole_[j] = dot(entry, entry);
-    }
-    for (std::size_t k = 0; k < d_.rows(); ++k) weighted_[k] = goal.target[k] * goal.weights[k];
-    size_ = dot(weighted_, weighted_);
-    of_target_ = products_with(weighted_);
-    of_weights_ = products_with(goal.weights);
-  }
+  explicit Pursuit(const ProductPicker& picker) : picker_(picker), size_(dot(picker.weighted_, picker.weighted_)) {}
 
   // Starts afresh with the constant and these entries.
   void reset(const std::vector<std::size_t>& entries) {
-    left_ = whole_;
-    residual_ = weighted_;
+    left_ = picker_.whole_;
+    residual_ = picker_.weighted_;
     basis_.clear();
     directions_.clear();
     shares_.clear();
-    products_ = of_target_;
-    span(goal_.weights, of_weights_);
+    products_ = picker_.of_target_;
+    span(picker_.goal_.weights, picker_.of_weights_);
     for (const std::size_t j : entries) add(j);
   }
 
   void add(std::size_t j) {
-    Vector entry(d_.rows());
-    fill(j, entry);
+    Vector entry(picker_.d_.rows());
+    picker_.fill(j, entry);
     auto known = of_entries_.find(j);
-    if (known == of_entries_.end()) known = of_entries_.emplace(j, products_with(entry)).first;
+    if (known == of_entries_.end()) known = of_entries_.emplace(j, picker_.products_with(entry)).first;
     span(entry, known->second);
   }
 
   double unexplained() const { return size_ > 0 ? dot(residual_, residual_) / size_ : 0; }
 
   double gain(std::size_t j) const {
-    if (!(left_[j] > 1e-9 * whole_[j])) return 0;
+    if (!(left_[j] > 1e-9 * picker_.whole_[j])) return 0;
     return products_[j] * products_[j] / left_[j];
   }
 
  private:
-  // Weighted values of an entry.
-  void fill(std::size_t j, Vector& out) const {
-    for (std::size_t k = 0; k < out.size(); ++k) out[k] = d_.values(j)[k] * goal_.weights[k];
-  }
-
-  // Of v with every entry.
-  Vector products_with(Vector v) const {
-    for (std::size_t k = 0; k < v.size(); ++k) v[k] *= goal_.weights[k];
-    Vector products(d_.size());
-    for (std::size_t j = 0; j < d_.size(); ++j) products[j] = dot(d_.values(j), v.data(), d_.rows());
-    return products;
-  }
-
   // The products of entries with a new direction follow from those with v, which are known from the last time that v
   // was picked, as long as enough of v is left for the difference to have digits.
   void span(const Vector& v, const Vector& of_v) {
@@ -95,39 +92,29 @@ class Pursuit {
     take_away(residual_, *direction);
     Vector shares = of_v;
     if (length > enough * std::sqrt(dot(v, v))) {
-      for (std::size_t i = 0; i < shares_.size(); ++i) {
-        const double there = dot(directions_[i], v);
-        for (std::size_t j = 0; j < shares.size(); ++j) shares[j] -= there * shares_[i][j];
-      }
+      for (std::size_t i = 0; i < shares_.size(); ++i) numeric::add(shares, -dot(directions_[i], v), shares_[i]);
       for (double& share : shares) share /= length;
     } else {
-      shares = products_with(*direction);
+      shares = picker_.products_with(*direction);
     }
-    for (std::size_t j = 0; j < d_.size(); ++j) {
-      left_[j] -= shares[j] * shares[j];
-      products_[j] -= shares[j] * along;
-    }
+    for (std::size_t j = 0; j < left_.size(); ++j) left_[j] -= shares[j] * shares[j];
+    numeric::add(products_, -along, shares);
     directions_.push_back(*direction);
     shares_.push_back(std::move(shares));
   }
 
-  const Dictionary& d_;
-  const Goal& goal_;
-  Vector whole_, left_, products_;
-  Vector of_target_, of_weights_;             // products of every entry with these,
-  std::map<std::size_t, Vector> of_entries_;  // and with entries that were picked before
+  const ProductPicker& picker_;
+  const double size_;
+  Vector left_, products_, residual_;
+  std::map<std::size_t, Vector> of_entries_;  // products of every entry with those that were picked before
   std::vector<Vector> directions_, shares_;   // of the basis: its vectors, and the entries' products with them
-  Vector weighted_, residual_;
   Basis basis_;
-  double size_ = 0;
 };
 
-}  // namespace
-
-Picked pick(const Dictionary& dictionary, const Goal& goal, int count, bool chance, bool whole, Xoshiro& random) {
-  Pursuit pursuit(dictionary, goal);
-  const std::size_t entries = dictionary.size();
-  const auto gain = [&](std::size_t j) { return whole && !dictionary.is_whole(j) ? -1 : pursuit.gain(j); };
+Picked ProductPicker::pick(int count, bool chance, bool whole, Xoshiro& random) const {
+  Pursuit pursuit(*this);
+  const std::size_t entries = d_.size();
+  const auto gain = [&](std::size_t j) { return whole && !d_.is_whole(j) ? -1 : pursuit.gain(j); };
   Picked picked;
   std::vector<std::size_t>& taken = picked.plain;
   pursuit.reset({});
@@ -150,7 +137,7 @@ Picked pick(const Dictionary& dictionary, const Goal& goal, int count, bool chan
     if (taken == before) break;
   }
   picked.unexplained = pursuit.unexplained();
-  find_factors(picked, dictionary, goal);
+  find_factors(picked, d_, goal_);
   return picked;
 }
 

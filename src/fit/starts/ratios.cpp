@@ -17,10 +17,6 @@ constexpr int ranked_counts = 4;
 // Differences of products of whole vectors are used as long as this share of the vectors is left.
 constexpr double fewest_digits_lost = 1e-4;
 
-void subtract(Vector& from, double times, const Vector& v) {
-  for (std::size_t k = 0; k < v.size(); ++k) from[k] -= times * v[k];
-}
-
 Matrix products_of(const std::vector<Vector>& vectors) {
   Matrix result(vectors.size(), vectors.size());
   for (std::size_t i = 0; i < vectors.size(); ++i) {
@@ -97,7 +93,7 @@ RatioPicker::Trial RatioPicker::attempt(const std::vector<std::size_t>& below, i
     const double length = dot(*direction, v);
     Vector share(with_v, with_v + above_entries_);
     if (length > fewest_digits_lost * std::sqrt(dot(v, v))) {
-      for (std::size_t i = 0; i < shares.size(); ++i) subtract(share, dot(directions[i], v), shares[i]);
+      for (std::size_t i = 0; i < shares.size(); ++i) numeric::add(share, -dot(directions[i], v), shares[i]);
       for (double& s : share) s /= length;
     } else {
       share = with_entries(direction->data());
@@ -130,12 +126,12 @@ RatioPicker::Trial RatioPicker::attempt(const std::vector<std::size_t>& below, i
     if (trial.left > fewest_digits_lost * fewest_digits_lost) {
       along.assign(above_entries_, 0.0);
       for (std::size_t side = 0; side < rest.size(); ++side)
-        subtract(along, -trial.direction[side], with_target_[side == 0 ? below_entries_ : below[side - 1]]);
+        numeric::add(along, trial.direction[side], with_target_[side == 0 ? below_entries_ : below[side - 1]]);
       for (std::size_t i = 0; i < shares.size(); ++i) {
         double lost = 0;
         for (std::size_t side = 0; side < rest.size(); ++side)
           lost += trial.direction[side] * dot(directions[i], left[side]);
-        subtract(along, lost, shares[i]);
+        numeric::add(along, -lost, shares[i]);
       }
     } else {
       along = with_entries(followed.data());

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "fit/starts/products.hpp"
 #include "nalm/detail/portable.hpp"
 
 namespace nalm::fitting {
@@ -32,12 +31,14 @@ Starts::Starts(const Data& data, const FitOptions& options)
       rows_(spread(data.train, rows_of_the_dictionary)),
       dictionary_(data, rows_, options.powers, entries_of_the_dictionary),
       ratios_(dictionary_),
-      factors_(data, rows_, options.powers) {
-  const std::vector<double> ones(dictionary_.rows(), 1.0);
-  for (const double power : {1.0, -1.0, 2.0, -2.0, 0.5, -0.5}) goals_[power] = goal_for(dictionary_, power, ones);
-}
+      factors_(data, rows_, options.powers) {}
 
 void Starts::prepare(const Rung& rung) {
+  if (rung.kind == RungKind::Sum || rung.kind == RungKind::Power) {
+    const std::vector<double> ones(dictionary_.rows(), 1.0);
+    if (!products_.contains(rung.power))
+      products_.try_emplace(rung.power, dictionary_, goal_for(dictionary_, rung.power, ones));
+  }
   if (rung.kind == RungKind::Factor) factors_.rank_factors(rung.terms, rung.power, options_.threads);
   if (rung.kind != RungKind::Ratio || ratios_ranked_) return;
   ratios_.rank_denominators(options_.threads);
@@ -95,9 +96,9 @@ Run Starts::one_product(const std::vector<std::size_t>& rows, bool chance, Xoshi
 
 Run Starts::picked(const Rung& rung, bool chance, Xoshiro& random) const {
   const bool ratio = rung.kind == RungKind::Ratio;
-  const Picked picked =
-      ratio ? ratios_.pick(rung.terms, rung.below, chance, random)
-            : pick(dictionary_, goals_.at(rung.power), rung.terms, chance, chance && random.unit() < 0.5, random);
+  const Picked picked = ratio
+                            ? ratios_.pick(rung.terms, rung.below, chance, random)
+                            : products_.at(rung.power).pick(rung.terms, chance, chance && random.unit() < 0.5, random);
   std::vector<PowerList> products;
   for (const std::size_t k : picked.plain) products.push_back(dictionary_.powers(k));
   for (const std::size_t k : picked.times_target) products.push_back(dictionary_.powers(k));

@@ -6,6 +6,7 @@
 
 #include "fit/rung_stack.hpp"
 #include "fit/starts/factors.hpp"
+#include "fit/starts/products.hpp"
 #include "fit/starts/ratios.hpp"
 
 namespace nalm::fitting {
@@ -35,7 +36,7 @@ class Starts {
   RatioPicker ratios_;
   bool ratios_ranked_ = false;
   FactorPicker factors_;
-  std::map<double, Goal> goals_;  // for a power of the target
+  std::map<double, ProductPicker> products_;  // for a power of the target
 };
 
 }  // namespace nalm::fitting
