@@ -10,4 +10,4 @@ with open(path, newline="") as _file:
 names = [name for name in _rows[0] if name != target]
 _table = np.array(_rows[1:], dtype=float)
 y = _table[:, _rows[0].index(target)]
-X = _table[:, [_rows[0].index(name) for name in names]]
+X = np.ascontiguousarray(_table[:, [_rows[0].index(name) for name in names]])  # RILS-ROLS reads it as it lies

@@ -5,9 +5,10 @@ from pyoperon.sklearn import SymbolicRegressor
 from arguments import X, limit, names, seed, y
 
 # As much of its time as the limit gives; arithmetic only, as nalm has it. With error and length as objectives it keeps a
-# front of models, of which it gives the one with the shortest description.
+# front of models. Of these its default, the shortest description, wants to be told the size of the errors; the Bayesian
+# criterion finds it in the residuals.
 regressor = SymbolicRegressor(allowed_symbols="add,sub,mul,div,sqrt,square,constant,variable", objectives=["r2", "length"],
-                              model_selection_criterion="minimum_description_length", optimizer_iterations=10,
+                              model_selection_criterion="bayesian_information_criterion", optimizer_iterations=10,
                               population_size=1000, pool_size=1000, max_length=50, max_time=limit,
                               generations=1_000_000, max_evaluations=1_000_000_000, n_threads=1, random_state=seed)
 regressor.fit(X, y)
