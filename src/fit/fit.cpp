@@ -60,7 +60,7 @@ const Finalist& most_trusted(std::vector<Finalist>& finalists, const Data& data,
   constexpr double as_short = 2;  // nats
   std::stable_sort(finalists.begin(), finalists.end(),
                    [](const Finalist& a, const Finalist& b) { return a.length < b.length; });
-  const Grounds grounds = grounds_of(data);
+  const Grounds grounds = grounds_of(data, threads);
   parallel_for(static_cast<int>(finalists.size()), threads, [&](int k) {
     Finalist& f = finalists[static_cast<std::size_t>(k)];
     // Comparisons are no trainings: there is only one try.
@@ -235,7 +235,7 @@ Result<Fit> fit(const Table& table, const FitOptions& options, const FitWatch& w
 
 void fitting::conclude_given(Fit& fit, Candidate candidate, const Data& data, const FitOptions& options) {
   candidate.size = size_of(candidate.formula);
-  judge(candidate, data, grounds_of(data), of_a_user, 0);
+  judge(candidate, data, grounds_of(data, options.threads), of_a_user, 0);
   fit.reason = candidate.judgement.reason;
   fit.probe = probe(candidate.formula, data, options.seed);
   fit.candidates.push_back(std::move(candidate));

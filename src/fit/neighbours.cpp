@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/threads.hpp"
+
 namespace nalm::fitting {
 
 namespace {
@@ -54,14 +56,13 @@ Links along(const std::vector<double>& values) {
   return links;
 }
 
-Links in_space(const std::vector<std::vector<double>>& columns, std::size_t rows) {
+Links in_space(const std::vector<std::vector<double>>& columns, std::size_t rows, int threads) {
   const std::size_t count = std::min(most_neighbours, rows / 6);
   Links links(rows);
-  std::vector<std::pair<double, std::size_t>> nearest;
-  std::vector<double> distances(rows);
-  for (std::size_t k = 0; k < rows; ++k) {
-    nearest.clear();
-    std::fill(distances.begin(), distances.end(), 0.0);
+  parallel_for(static_cast<int>(rows), threads, [&](int row) {
+    const auto k = static_cast<std::size_t>(row);
+    std::vector<std::pair<double, std::size_t>> nearest;
+    std::vector<double> distances(rows, 0.0);
     for (const std::vector<double>& column : columns) {
       for (std::size_t other = 0; other < rows; ++other) {
         const double d = column[k] - column[other];
@@ -75,13 +76,13 @@ Links in_space(const std::vector<std::vector<double>>& columns, std::size_t rows
       nearest.insert(std::upper_bound(nearest.begin(), nearest.end(), std::pair(distance, other)), {distance, other});
     }
     for (const auto& [distance, other] : nearest) links[k].push_back(other);
-  }
+  });
   return links;
 }
 
 }  // namespace
 
-Neighbours::Neighbours(const Data& data, const Places& places) : data_(data) {
+Neighbours::Neighbours(const Data& data, const Places& places, int threads) : data_(data) {
   const std::size_t rows = places.rows(), few = std::min(rows, most_rows_in_space);
   if (rows < fewest_rows_with_neighbours) return;
   rows_ = rows;
@@ -94,7 +95,7 @@ Neighbours::Neighbours(const Data& data, const Places& places) : data_(data) {
     for (std::size_t k = 0; k < few; ++k) scaled.push_back(by_rank[k * rows / few]);
     coordinates_.push_back(std::move(scaled));
   }
-  in_space_ = in_space(coordinates_, few);
+  in_space_ = in_space(coordinates_, few, threads);
 }
 
 Pattern Neighbours::pattern_in(const Candidate& candidate, const Tangent& tangent) const {
@@ -120,7 +121,7 @@ Pattern Neighbours::pattern_in(const Candidate& candidate, const Tangent& tangen
   for (const std::size_t i : used) of_formula.push_back(coordinates_[i]);
   const bool all_used = used.size() == data_.inputs;
   if (used.size() > 1)
-    see(strength_of(few_ranks, all_used ? in_space_ : in_space(of_formula, rows_in_space_)), "neighbouring rows");
+    see(strength_of(few_ranks, all_used ? in_space_ : in_space(of_formula, rows_in_space_, 1)), "neighbouring rows");
   if (!all_used) see(strength_of(few_ranks, in_space_), "neighbouring rows");
   return strongest;
 }

@@ -18,7 +18,7 @@ class Neighbours {
  public:
   using Links = std::vector<std::vector<std::size_t>>;  // neighbours of each row
 
-  Neighbours(const Data& data, const Places& places);
+  Neighbours(const Data& data, const Places& places, int threads);
 
   // The strongest along the prediction, along each column, and among neighbours in the space of all columns and of
   // those in the formula.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <span>
 
 #include "base/threads.hpp"
@@ -48,7 +49,7 @@ class Search {
       for (std::size_t r = 0; r < waves[w].size() && !result_.cut && !exact_;) {
         const std::span<const Rung> group = side_by_side(waves[w], r);
         for (const Rung& rung : group) starts_.prepare(rung);
-        train(group, 100 * w + r);
+        train(group, 100 * w + r, w >= 2);
         r += group.size();
       }
       improve_best();
@@ -93,12 +94,20 @@ class Search {
     return tasks;
   }
 
-  void train(std::span<const Rung> group, std::size_t number) {
+  // longest_first: no thread waits long for the last one, but more is trained in vain if the first rung is exact.
+  void train(std::span<const Rung> group, std::size_t number, bool longest_first) {
     const std::vector<Task> tasks = tasks_of(group, number);
     std::vector<std::vector<Found>> results(tasks.size());
     std::size_t last = group.size();  // the first rung that has an exact formula; later ones do not count
-    parallel_for(static_cast<int>(tasks.size()), options_.threads, [&](int t) {
-      const Task& task = tasks[static_cast<std::size_t>(t)];
+    std::vector<std::size_t> order(tasks.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (longest_first) {
+      const auto size = [&](std::size_t t) { return tasks[t].rung.terms + tasks[t].rung.below + tasks[t].rung.inner; };
+      std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
+    }
+    parallel_for(static_cast<int>(tasks.size()), options_.threads, [&](int k) {
+      const std::size_t t = order[static_cast<std::size_t>(k)];
+      const Task& task = tasks[t];
       if (watch_.stop && watch_.stop()) {
         was_cut_ = true;
         return;
@@ -110,7 +119,7 @@ class Search {
       std::vector<Found> found = task.rung.is_linear() ? solved(task) : trained(task);
       const std::lock_guard lock(progress_);
       if (std::any_of(found.begin(), found.end(), is_exact)) last = std::min(last, task.place);
-      results[static_cast<std::size_t>(t)] = std::move(found);
+      results[t] = std::move(found);
       report(task.count);
     });
     result_.cut = result_.cut || was_cut_;

@@ -239,9 +239,9 @@ class Judging {
 
 }  // namespace
 
-Grounds grounds_of(const Data& data) {
+Grounds grounds_of(const Data& data, int threads) {
   Places positive = places_of(data, rows_for_judging, points_for_judging, false);
-  Neighbours neighbours(data, positive);
+  Neighbours neighbours(data, positive, threads);
   return {std::move(positive), places_of(data, rows_for_judging, points_for_judging, true), std::move(neighbours)};
 }
 

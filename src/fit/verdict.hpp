@@ -25,7 +25,7 @@ struct Grounds {
 
   const Places& of(const Candidate& candidate) const { return candidate.constants.size() <= 2 ? positive : all; }
 };
-Grounds grounds_of(const Data& data);
+Grounds grounds_of(const Data& data, int threads);
 
 // What the rows alone say about one candidate. Sets its judgement and its errors.
 void judge(Candidate& candidate, const Data& data, const Grounds& grounds, const Spoken& spoken, int restarts);

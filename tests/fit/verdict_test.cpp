@@ -27,7 +27,7 @@ Candidate judged(Form form, const Data& data, int restarts = 0, int agreeing = 0
   Found found{{std::move(form), 1, 1}, ""};
   Candidate candidate = finish(found, data).candidate;
   candidate.agreeing = agreeing;
-  judge(candidate, data, grounds_of(data), of_a_search, restarts);
+  judge(candidate, data, grounds_of(data, 1), of_a_search, restarts);
   return candidate;
 }
 
