@@ -339,9 +339,11 @@ void add_bench(Program& program) {
       program.add("bench", "Run the Single Module Arithmetic Task, seed for seed as the paper did, or another task");
   command.choice("--task", o.task, tasks, "What to run: the paper's task if not given, or one of `nalm list --tasks`")
       .text("--preset", o.preset, "Named settings of the task: `nalm list TASK` shows them")
-      .text("modules,--modules,--models,--only", o.modules,
-            "Modules or other models of the task by name, such as NAU,NMU; all of the preset if not given",
-            Value::Module)
+      .text(
+          "modules,--modules,--models,--only", o.modules,
+          "Modules or other models of the task by name, such as NAU,NMU, or one stack, such as NAU:2,NMU:1; all of the "
+          "preset if not given",
+          Value::Module)
       .text("--operations", o.operations, "Some of add,sub,mul,div, or of the task's; all if not given",
             Value::Operation)
       .text("--settings,--ranges", o.settings,

@@ -66,31 +66,39 @@ std::string chart(const RunRecord& s, long last_step, double threshold) {
                             width - 1);
 }
 
-// The weights, and the gates as they are for such an input.
+// The weights of every layer, and the gates as they are for such an input.
 std::string weights_of(const Model& model, double input) {
   const auto layers = explain(model, std::vector<double>(static_cast<std::size_t>(model.inputs()), input));
   if (!layers) return "";
-  const ModuleInfo& module = *model.layers.front().module;
   std::string text;
   const auto add = [&](const Quantity& quantity, const ExplainedArray& array) {
     if (!quantity.counts_as_sparse && quantity.role != Role::Gate) return;
     constexpr std::size_t most = 10;
     std::string list;
     for (std::size_t k = 0; k < array.values.size() && k < most; ++k)
-      list += fmt::format("{}{:.4g}", k ? ", " : "", array.values[k]);
-    text += fmt::format("{}{} = ({}{})", text.empty() ? "" : "  ", quantity.name, list,
+      list += fmt::format("{}{:.7g}", k ? ", " : "", array.values[k]);
+    text += fmt::format("{}{} = ({}{})", text.empty() || text.ends_with(": ") ? "" : "  ", quantity.name, list,
                         array.values.size() > most ? ", ..." : "");
   };
-  for (std::size_t k = 0; k < module.weights.size(); ++k) add(module.weights[k], layers->front().weights[k]);
-  for (std::size_t k = 0; k < module.steps.size(); ++k) add(module.steps[k], layers->front().steps[k]);
+  for (std::size_t l = 0; l < model.layers.size(); ++l) {
+    const ModuleInfo& module = *model.layers[l].module;
+    if (model.layers.size() > 1) text += fmt::format("{}layer {}: ", l > 0 ? "  " : "", l + 1);
+    for (std::size_t k = 0; k < module.weights.size(); ++k) add(module.weights[k], (*layers)[l].weights[k]);
+    for (std::size_t k = 0; k < module.steps.size(); ++k) add(module.steps[k], (*layers)[l].steps[k]);
+  }
   return text;
 }
 
-// A single module is one cell and one seed of the benchmark.
+// A module, or a stack of them, is one cell and one seed of the benchmark.
 Result<Plan> training_plan(const TrainCommand& o) {
   const Result<const Task*> task = find_task("single-module");
   if (!task) return task.error();
   if (o.module.empty()) return Error{"name the module to train, such as nalm train NAU; nalm list shows them all."};
+  if (o.module.find(',') != o.module.npos && o.module.find(':') == o.module.npos)
+    return Error{
+        fmt::format("{} is not one module; write a stack with the outputs of each layer, such as NAU:2,NMU:1, "
+                    "or train several modules with nalm bench --modules {}.",
+                    o.module, o.module)};
   if (o.seed > 0xffffffffu) return Error{"--seed must be below 4294967296."};
   Plan plan;
   plan.task = *task;
@@ -213,8 +221,8 @@ int train(const TrainCommand& o) {
 
 void add_train(Program& program) {
   static TrainCommand o;
-  program.add("train", "Train one module and watch it: errors, weights, and the formula they spell")
-      .text("module,--module", o.module, "Module, such as NAU", Value::Module)
+  program.add("train", "Train one module, or a stack, and watch it: errors, weights, and the formula they spell")
+      .text("module,--module", o.module, "Module, such as NAU, or a stack, such as NAU:2,NMU:1", Value::Module)
       .text("--operation", o.operation, "add, sub, mul or div", Value::Operation)
       .text("--range", o.range, "Training range, by number or as text")
       .text("--test-range", o.test_range, "Test range, for a training range that the paper does not have")
@@ -228,6 +236,7 @@ void add_train(Program& program) {
       .example(
           "  nalm train NAU --operation add --range \"[1,2)\"\n"
           "  nalm train NALU --operation mul --range \"[-2,2)\" --seed 3\n"
+          "  nalm train NAU:2,NMU:1 --operation mul\n"
           "Exit code 0 if it solved the task, 1 if not.")
       .run([] { return train(o); });
 }

@@ -75,6 +75,44 @@ TEST_F(BenchCli, TrainGivesTheSameRunAsBench) {
   EXPECT_EQ(text_of(folder_ / "train.json"), text_of(folder_ / "bench.json"));
 }
 
+TEST_F(BenchCli, TrainTakesAStack) {
+  // Seed 0: deterministic, as every run.
+  const std::string command = "train NAU:2,NMU:1 --operation mul --iterations 4000 --log-every 2000";
+  const Outcome run = program(command + " -o train.json");
+  ASSERT_LT(run.exit_code, 2) << run.err;
+  EXPECT_TRUE(contains(run.out, "NAU:2,NMU:1 learns mul on U[1,2), tested on U[2,6) (seed 0).")) << run.out;
+  EXPECT_TRUE(contains(run.out, "layer 1: W = (") && contains(run.out, ")  layer 2: W = (")) << run.out;
+  EXPECT_TRUE(contains(run.out, "The formula the weights spell: y = ")) << run.out;
+  EXPECT_EQ(program(command).out, run.out);
+  const json layers = json::parse(text_of(folder_ / "train.json"))["layers"];
+  ASSERT_EQ(layers.size(), 2u);
+  EXPECT_EQ(layers[0]["parameters"]["W"].size(), 2u);
+  EXPECT_EQ(layers[1]["module"], "NMU");
+  // Gates of every layer.
+  const Outcome gated = program("train NAU:2,NALU:1 --iterations 10");
+  EXPECT_TRUE(contains(gated.out, "gate g = (")) << gated.out;
+  EXPECT_TRUE(contains(gated.out, "Why: not converged, the validation error still changes.")) << gated.out;
+  // A stack of one layer is that module.
+  ASSERT_LT(program("train NMU --operation mul --iterations 1000 -o module.json").exit_code, 2);
+  ASSERT_LT(program("train NMU:1 --operation mul --iterations 1000 -o layer.json").exit_code, 2);
+  EXPECT_EQ(text_of(folder_ / "module.json"), text_of(folder_ / "layer.json"));
+
+  expect_refused(program("train NAU,NMU"), {"NAU:2,NMU:1", "nalm bench --modules NAU,NMU"});
+  expect_refused(program("train NAU:2,NMU"), {"layer \"NMU\"", "NAU:2"});
+  expect_refused(program("train NAU:2,NMU:2"), {"has 2 outputs", "NMU:1"});
+  expect_refused(program("train NUA:2,NMU:1"), {"\"NUA\"", "Did you mean NAU?"});
+}
+
+// The same cell, for many seeds: what train shows, bench stores.
+TEST_F(BenchCli, BenchTakesAStackToo) {
+  ASSERT_EQ(program("bench --modules NAU:2,NMU:1 --operations mul --ranges 6 --seeds 0..2 --iterations 2000").exit_code,
+            0);
+  EXPECT_TRUE(contains(program("table").out, "NAU:2,NMU:1"));
+  ASSERT_EQ(program("export --module NAU:2,NMU:1 --seed 1 -o bench.json").exit_code, 0);
+  ASSERT_LT(program("train NAU:2,NMU:1 --operation mul --seed 1 --iterations 2000 -o train.json").exit_code, 2);
+  EXPECT_EQ(text_of(folder_ / "train.json"), text_of(folder_ / "bench.json"));
+}
+
 TEST_F(BenchCli, ListsAndWritesFigures) {
   const Outcome list = program("figure");
   EXPECT_EQ(list.exit_code, 0);

@@ -36,6 +36,9 @@ struct Entry {
   bool rounds_to_target() const { return std::round(value) == target; }
 };
 
+// Many weights of a stack give the same formula: none of them is right or wrong by itself.
+bool has_targets(const Cell& cell) { return cell.stack.size() == 1; }
+
 // The effective weights and gates of a model with one layer.
 struct Anatomy {
   std::vector<Entry> weights;
@@ -248,6 +251,11 @@ bool validation_error_moves(const RunRecord& record) {
 
 Found find(const Cell& cell, const RunRecord& record, const RunResult& result) {
   if (const std::optional<Found> lost = not_a_number(record, result.judged_row)) return *lost;
+  const bool moves = validation_error_moves(record);
+  const FailureKind far = moves ? FailureKind::NotConverged : FailureKind::Stuck;
+  const std::string_view change =
+      moves ? "the validation error still changes" : "the validation error no longer changes";
+  if (!has_targets(cell)) return {far, std::string(change)};
   const Result<Anatomy> anatomy = dissect(cell, record, result.judged_row, result.seed);
   if (!anatomy) return {FailureKind::Imprecise, anatomy.error().message};
   if (const std::optional<Found> wrong = wrong_weights(*anatomy)) return *wrong;
@@ -256,10 +264,8 @@ Found find(const Cell& cell, const RunRecord& record, const RunResult& result) {
                                          [](const Entry& a, const Entry& b) { return a.distance() < b.distance(); });
   if (farthest == anatomy->weights.end()) return {FailureKind::Imprecise, "the module has no weights to judge"};
   if (farthest->distance() > kFar) {
-    const bool moves = validation_error_moves(record);
-    return {moves ? FailureKind::NotConverged : FailureKind::Stuck,
-            fmt::format("{} = {:.2g} instead of {}, and the validation error {}", farthest->name, farthest->value,
-                        farthest->target, moves ? "still changes" : "no longer changes")};
+    return {far, fmt::format("{} = {:.2g} instead of {}, and {}", farthest->name, farthest->value, farthest->target,
+                             change)};
   }
   return {FailureKind::Imprecise, fmt::format("every weight is within {:.1e} of its target; the test error is {:.2e}",
                                               farthest->distance(), result.values[single_module::test_mse])};
@@ -284,6 +290,7 @@ std::string_view name_of(FailureKind kind) {
 
 std::optional<BeforeRegularisation> before_regularisation(const Cell& cell, const RunRecord& record,
                                                           std::uint32_t seed) {
+  if (!has_targets(cell)) return std::nullopt;
   const auto is_on = [&](long step) {
     return std::ranges::any_of(cell.recipe.layers[0].regularisers, [&](const Regulariser& r) {
       return (r.kind == Regulariser::Kind::Sparsity || r.kind == Regulariser::Kind::Unit ||

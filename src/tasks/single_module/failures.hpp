@@ -25,13 +25,13 @@ enum class FailureKind {
 std::string_view name_of(FailureKind kind);
 
 // For a run that judge calls a failure, at the judged row. A run without stored parameters is Imprecise, and the detail
-// says that they are missing.
+// says that they are missing. One of a stack is not a number, stuck or not converged: its weights have no targets.
 Failure diagnose(const Cell& cell, const RunRecord& record, const RunResult& result);
 
 // A sparsity, unit or saturation regulariser pushes weights to discrete values from some iteration on. Which ones it
 // can reach is decided before: a run whose weights do not round to their targets by then is in the wrong basin.
 enum class Basin {
-  NoRegulariser,          // the recipe has none, or it was on from the first row or off until the last
+  NoRegulariser,          // the recipe has none, or it was on from the first row or off until the last; or a stack
   WrongBasin,             // some weight did not round to its target
   RegularisationFailure,  // all did, and the run still failed
   Solved,

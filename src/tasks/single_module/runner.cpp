@@ -80,8 +80,10 @@ struct Work {
 
 bool looks_at_validation(const Recipe& recipe) {
   return recipe.training.reinitialise || recipe.training.restarts ||
-         std::ranges::any_of(recipe.layers.front().regularisers,
-                             [](const Regulariser& r) { return r.kind == Regulariser::Kind::Saturate; });
+         std::ranges::any_of(recipe.layers, [](const LayerRecipe& layer) {
+           return std::ranges::any_of(layer.regularisers,
+                                      [](const Regulariser& r) { return r.kind == Regulariser::Kind::Saturate; });
+         });
 }
 
 // What networks compute from their inputs alone (ModuleInfo::prepared), computed once for all that share it.
@@ -413,7 +415,7 @@ class WorkRun {
         record.values.push_back({static_cast<double>(static_cast<float>(training->validation[l])),
                                  static_cast<double>(static_cast<float>(training->test[l])),
                                  training->bundle.network().sparsity_error(lane)});
-        record.parameters.push_back(training->bundle.network().parameters(lane, 0));
+        record.parameters.push_back(training->bundle.network().parameters(lane));
         if (settings_.logged) settings_.logged(id_of(places, *training, l), record);
       }
     }
@@ -466,7 +468,8 @@ double bundle_memory(const Cells& cells, const std::vector<Pair>& pairs, std::si
     if (!pair.module->prepared.empty()) prepared.insert(pair.module->prepared);
     operations.insert(pair.operation);
     const double rows = static_cast<double>(cells.of(pair).iterations() / cells.log_every() + 2);
-    const int parameters = parameter_count(*pair.module, default_shape(*pair.module, cells.inputs(), 1));
+    double parameters = 0;
+    for (const LayerSpec& layer : cells.of(pair).stack) parameters += parameter_count(*layer.module, layer.shape);
     series += rows * (sizeof(long) + 2 * sizeof(std::vector<double>) + sizeof(double) * (3.0 + parameters));
   }
   const double values = inputs * static_cast<double>(1 + prepared.size()) + static_cast<double>(operations.size());

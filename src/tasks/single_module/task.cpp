@@ -9,6 +9,7 @@
 #include "base/number.hpp"
 #include "base/text.hpp"
 #include "experiment/plan.hpp"
+#include "nalm/train.hpp"
 #include "tasks/single_module/problem.hpp"
 #include "tasks/single_module/recipes.hpp"
 #include "tasks/single_module/runner.hpp"
@@ -70,10 +71,13 @@ Result<std::vector<TaskRange>> ranges_of(const Plan& plan) {
   return parse_ranges(plan.settings.empty() ? all_ranges : plan.settings, plan.option("test-range"));
 }
 
-Cell cell_of(const Pair& pair, const TaskRange& range, int inputs, std::optional<long> iterations) {
-  Cell cell(pair.module->name, name_of(pair.operation), name_of(range.train));
-  cell.stack = {{pair.module, default_shape(*pair.module, inputs, 1)}};
-  cell.recipe = single_module_recipe(*pair.module, pair.operation, inputs);
+Cell cell_of(std::string_view model, const Stack& stack, Operation operation, const TaskRange& range,
+             std::optional<long> iterations) {
+  const Pair pair{stack.front().module, operation};
+  const int inputs = stack.front().shape.inputs;
+  Cell cell(model, name_of(operation), name_of(range.train));
+  cell.stack = stack;
+  cell.recipe = stack.size() == 1 ? single_module_recipe(*pair.module, operation, inputs) : default_recipe(stack);
   if (iterations) cell.recipe.training.iterations = *iterations;
   cell.keeps_parameters = true;
   cell.measures = {{"validation_mse", Measure::Kind::Mse, 0, 0, true},
@@ -86,28 +90,48 @@ Cell cell_of(const Pair& pair, const TaskRange& range, int inputs, std::optional
   return cell;
 }
 
+// One stack of layers, such as NAU:2,NMU:1, and not a list of modules.
+bool is_stack(std::string_view models) { return models.find(':') != models.npos; }
+
 Result<std::vector<Cell>> single_module_cells(const Plan& plan, std::vector<std::string>& left_out) {
   const PresetCells& preset = cells_of_preset(plan.preset);
   const auto or_preset = [](const std::string& given, std::string_view own) {
     return given.empty() ? own : std::string_view(given);
   };
-  const auto modules = parse_modules(or_preset(plan.models, preset.modules));
-  if (!modules) return modules.error();
   const auto operations = parse_operations(or_preset(plan.operations, preset.operations));
   if (!operations) return operations.error();
-  const auto pairs = make_pairs(*modules, *operations, left_out);
-  if (!pairs) return pairs.error();
-  if (plan.models.empty() && plan.operations.empty()) left_out.clear();  // nobody asked for them
   const auto ranges = ranges_of(plan);
   if (!ranges) return ranges.error();
   const Result<int> inputs = inputs_of(plan);
   if (!inputs) return inputs.error();
   std::vector<Cell> cells;
-  for (const Pair& pair : *pairs) {
+  const auto add = [&](std::string_view model, const Stack& stack, Operation operation) -> Status {
     for (const TaskRange& range : *ranges) {
-      if (Status good = check_test_range(pair.operation, range.test); !good) return good.error();
-      cells.push_back(cell_of(pair, range, *inputs, preset.iterations));
+      if (Status good = check_test_range(operation, range.test); !good) return good;
+      cells.push_back(cell_of(model, stack, operation, range, preset.iterations));
     }
+    return Done{};
+  };
+  if (is_stack(plan.models)) {
+    const Result<Stack> stack = parse_stack(plan.models, *inputs);
+    if (!stack) return stack.error();
+    if (const int outputs = stack->back().shape.outputs; outputs != 1)
+      return Error{
+          fmt::format("the stack {} has {} outputs, and an operation has one result: end it with a layer of "
+                      "one output, such as {}:1.",
+                      plan.models, outputs, stack->back().module->name)};
+    for (const Operation operation : *operations)
+      if (Status added = add(print(*stack), *stack, operation); !added) return added.error();
+    return cells;
+  }
+  const auto modules = parse_modules(or_preset(plan.models, preset.modules));
+  if (!modules) return modules.error();
+  const auto pairs = make_pairs(*modules, *operations, left_out);
+  if (!pairs) return pairs.error();
+  if (plan.models.empty() && plan.operations.empty()) left_out.clear();  // nobody asked for them
+  for (const auto& [module, operation] : *pairs) {
+    const Stack alone = {{module, default_shape(*module, *inputs, 1)}};
+    if (Status added = add(module->name, alone, operation); !added) return added.error();
   }
   return cells;
 }
