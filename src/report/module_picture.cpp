@@ -20,6 +20,7 @@ using svg::Font;
 using svg::Pen;
 
 constexpr double margin = 12, gap = 16, pad = 8, line_height = 13, cell_height = 17, most_rows = 12, most_columns = 6;
+constexpr std::size_t most_letters = 200;
 constexpr Font title_font{.size = 11.5, .bold = true}, formula_font{.size = 10.5},
     note_font{.size = 9.5, .colour = svg::soft};
 
@@ -81,6 +82,15 @@ bool is_raw(const Quantity& weight, std::string_view parameter) {
   return weight.formula == fmt::format("{} as it is", parameter) ||
          weight.formula.starts_with(fmt::format("{} clamped to", parameter)) ||
          weight.formula.starts_with(fmt::format("{} as it is;", parameter));
+}
+
+// How the header writes the output.
+std::vector<std::string> output_formulas(const ModuleInfo& module) {
+  std::vector<std::string> formulas;
+  for (const std::string_view part : split(module.formula, ';'))
+    if (part.starts_with("y_o = ") || part.starts_with("y = ") || part.starts_with("outputs "))
+      formulas.emplace_back(part);
+  return formulas;
 }
 
 std::vector<PictureBox> boxes_of(const ModuleInfo& module, const LayerShape& shape, const Layer* numbers) {
@@ -168,6 +178,9 @@ std::vector<PictureBox> boxes_of(const ModuleInfo& module, const LayerShape& sha
         for (std::size_t o = 0; o < part.formulas.size() && o < 3; ++o)
           box.formulas.push_back(
               fmt::format("{} = {}", part.formulas.size() == 1 ? "y" : part.symbols[o], print(part.formulas[o])));
+        // Sums over many inputs or paths are not read term by term; the header has them as sums.
+        if (box.formulas.front().size() > most_letters)
+          if (std::vector<std::string> own = output_formulas(module); !own.empty()) box.formulas = std::move(own);
         break;
     }
     place[k] = boxes.size();

@@ -221,8 +221,14 @@ void Drawing::mathematics(double x, double y, std::string_view formula, const Fo
   double shift = 0;
   for (const Run& run : set(formula)) {
     const double wanted = run.level < 0 ? 0.25 * font.size : run.level > 0 ? -0.38 * font.size : 0;
-    const std::string move = wanted == shift ? "" : fmt::format(" dy=\"{:.3g}\"", wanted - shift);
-    const std::string words = replaced(escaped(run.text), " ", "\u00a0");  // other spaces vanish where a piece begins
+    std::string move = wanted == shift ? "" : fmt::format(" dy=\"{:.3g}\"", wanted - shift);
+    std::string_view piece = run.text;
+    // Spaces vanish where a piece begins: browsers keep those that do not break, rsvg-convert only a shift.
+    if (!move.empty() && piece.starts_with(' ')) {
+      piece.remove_prefix(1);
+      move += fmt::format(" dx=\"{:.3g}\"", width_of(" ", font));
+    }
+    const std::string words = replaced(escaped(piece), " ", "\u00a0");
     if (run.level == 0 && move.empty())
       spans += words;
     else

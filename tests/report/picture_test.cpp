@@ -69,6 +69,22 @@ TEST(Picture, FormulasAreSetAsPeopleWriteThem) {
   EXPECT_EQ(svg::number(1e6, 3), "10⁶");
 }
 
+// rsvg-convert drops a space where a piece begins, whatever kind of space.
+TEST(Picture, ASpaceBehindAnIndexIsAShift) {
+  svg::Drawing drawing;
+  drawing.mathematics(0, 0, "x1 + x2");
+  const std::string svg = drawing.finish(10, 10, "");
+  EXPECT_TRUE(contains(svg, " dx=\"") && contains(svg, ">+\u00a0x<")) << svg;
+}
+
+// Ten paths, term by term, would fill the picture.
+TEST(Picture, LongSumsAreWrittenAsSums) {
+  const ModuleInfo& nsr = **find_module("NSR");
+  const std::string svg = svg_of(module_picture(nsr, default_shape(nsr, 2, nsr.outputs_multiple_of), nullptr, 640));
+  EXPECT_TRUE(contains(svg, "Σ")) << svg;
+  EXPECT_FALSE(contains(svg, ">sign,10<")) << svg;
+}
+
 TEST(Picture, LinesAreWrapped) {
   const svg::Font font{.size = 10};
   const std::vector<std::string> lines = svg::wrapped("one two three four", svg::width_of("one two", font) + 1, font);
