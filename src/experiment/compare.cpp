@@ -63,14 +63,17 @@ void judge_solved_at(ComparedFigure& compared) {
                                                                 : ComparedFigure::Verdict::Differs;
 }
 
-// A rate of all settings of a model and operation, if all settings that the task has were run.
+// A rate of all settings of a model and operation, if all settings that the task has were run; or of all cells of a
+// setting.
 std::optional<ComparedFigure> pooled(const Results& results, const PublishedFigure& figure) {
   ComparedFigure compared;
   compared.figure = &figure;
   int cells = 0;
   std::vector<double> values;  // of a measure, over all runs
   for (const CellResult& result : results.results) {
-    if (result.cell->model != figure.model || result.cell->operation != figure.operation) continue;
+    if (figure.is_of_all_cells() ? result.cell->setting != figure.setting
+                                 : result.cell->model != figure.model || result.cell->operation != figure.operation)
+      continue;
     if (const auto position = result.cell->position(figure.what))
       for (const RunResult& run : result.runs) values.push_back(run.values[*position]);
     compared.successes += result.successes;
@@ -153,7 +156,7 @@ Result<Comparison> compare_with_published(const Results& results) {
   Comparison comparison;
   for (const PublishedFigure& figure : results.published) {
     ComparedFigure compared;
-    if (figure.setting == PublishedFigure::all_settings) {
+    if (figure.setting == PublishedFigure::all_settings || figure.is_of_all_cells()) {
       const std::optional<ComparedFigure> all = pooled(results, figure);
       if (!all) continue;
       compared = *all;

@@ -28,7 +28,7 @@ Estimate paired_difference(int only_a, int only_b, int n, double confidence = 0.
 // ---- with what was published ---------------------------------------------------------------------------------------
 
 struct ComparedFigure {
-  const CellResult* cell = nullptr;  // null for a mean over all settings
+  const CellResult* cell = nullptr;  // null for a mean over all settings, or over all cells of one
   const PublishedFigure* figure = nullptr;
   Estimate ours{};
   int runs = 0, successes = 0;  // behind a rate

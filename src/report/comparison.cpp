@@ -56,9 +56,9 @@ std::string print(const Comparison& comparison, bool all) {
       difference = fmt::format("{:+.3g}", f.ours.value - f.figure->value.value);
     }
     columns.add({f.figure->model, f.figure->operation,
-                 f.cell                        ? f.figure->setting
-                 : f.figure->what == "success" ? "mean of all"
-                                               : "all",
+                 f.cell || f.figure->is_of_all_cells() ? f.figure->setting
+                 : f.figure->what == "success"         ? "mean of all"
+                                                       : "all",
                  rate ? "success %" : f.figure->what + (f.figure->mean ? ", mean" : ""), ours, theirs, difference,
                  rate ? rate_words(f) : std::string(other_words(f))});
   }

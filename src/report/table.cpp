@@ -123,10 +123,11 @@ std::string means(const Results& results, const std::string& operation) {
   return rows > 0 ? columns.print() : "";
 }
 
-// Rates of all cells of a setting together: how many of a list of problems are solved.
-std::string rates_by_setting(const Results& results) {
+// Rates of all cells of a setting together: how many of a list of problems are solved, and what was published.
+Columns rates_by_setting(const Results& results) {
   Columns columns(1);
-  columns.add({std::string(results.task().setting_word), "solved", "success % [95 %]", "median s", "most s"});
+  columns.add(
+      {std::string(results.task().setting_word), "solved", "success % [95 %]", "median s", "most s", "published %"});
   for (const std::string& setting : results.settings()) {
     int runs = 0, successes = 0;
     std::vector<double> seconds;
@@ -136,11 +137,17 @@ std::string rates_by_setting(const Results& results) {
       successes += cell.successes;
       for (const RunResult& run : cell.runs) seconds.push_back(run.seconds);
     }
+    std::vector<std::string> published;
+    for (const PublishedFigure& figure : results.published)
+      if (figure.is_of_all_cells() && figure.setting == setting && figure.what == "success")
+        published.push_back(fmt::format("{:.1f} {}", 100 * figure.value.value, figure.source));
     const Spread spread = spread_of(seconds);
     columns.add({setting, fmt::format("{}/{}", successes, runs), with_interval(wilson(successes, runs), percent),
-                 fmt::format("{:.1f}", spread.median), fmt::format("{:.1f}", spread.largest)});
+                 fmt::format("{:.1f}", spread.median), fmt::format("{:.1f}", spread.largest),
+                 fmt::format("{}", fmt::join(published, ", "))});
   }
-  return columns.print();
+  columns.drop_empty();
+  return columns;
 }
 
 std::vector<std::string> notes_about(const Results& results, const Sheet& sheet, bool with_found) {
@@ -200,7 +207,7 @@ std::string terminal(const Results& results, std::string_view metric) {
     if (const std::string lines = is_grid(results) ? means(results, table.title) : ""; !lines.empty())
       text += lines + "\n";
   }
-  if (results.task().layout == Task::Layout::Runs) text += rates_by_setting(results) + "\n";
+  if (results.task().layout == Task::Layout::Runs) text += rates_by_setting(results).print() + "\n";
   return text + fmt::format("{}\n", fmt::join(tables.back().notes, "\n"));
 }
 
@@ -210,6 +217,7 @@ std::string markdown(const Results& results, std::string_view metric) {
   for (const PeoplesTable& table : tables)
     text += fmt::format("### {}\n\n{}\n", table.title.empty() ? title_of(results) : operation_title(table.title),
                         table.columns.markdown());
+  if (results.task().layout == Task::Layout::Runs) text += rates_by_setting(results).markdown() + "\n";
   return text + fmt::format("{}\n", fmt::join(tables.back().notes, "\n\n"));
 }
 

@@ -487,6 +487,23 @@ TEST_F(ComparedTask, AFigureOfAllSettingsIsThatOfAllTheirRuns) {
   EXPECT_NEAR(comparison->figures[0].ours.value, (1e-3 + 2e-3) / 2, 1e-12);
 }
 
+// How many of a list of problems others solved: beside ours, and no rate that ours has to agree with.
+TEST_F(ComparedTask, AFigureOfAllCellsIsThatOfTheirRunsInTheSetting) {
+  const std::string setting = results.cells[0].setting;
+  results.results.push_back(results.results[0]);  // as if of another problem
+  results.published = {{"all", "all", setting, "success", {0.728, none, none}, "Somebody 2020"},
+                       {"all", "all", "elsewhere", "success", {0.5, none, none}, "Somebody 2020"}};
+  for (PublishedFigure& figure : results.published) figure.comparable = false;
+  const Result<Comparison> comparison = compare_with_published(results);
+  ASSERT_TRUE(comparison.ok()) << complaint(comparison);
+  ASSERT_EQ(comparison->figures.size(), 1u);
+  EXPECT_EQ(comparison->figures[0].runs, 2 * results.results[0].run_count());
+  EXPECT_EQ(comparison->figures[0].successes, 2 * results.results[0].successes);
+  EXPECT_EQ(comparison->judged, 0);
+  const std::string words = nalm::print(*comparison, false);
+  EXPECT_TRUE(contains(words, setting) && contains(words, "72.8") && contains(words, "Somebody 2020")) << words;
+}
+
 TEST_F(ComparedTask, OnlyWhatFollowsTheTaskIsCompared) {
   results.info.plan.learning_rate = 0.0;
   EXPECT_TRUE(contains(complaint(compare_with_published(results)), "--learning-rate"));
