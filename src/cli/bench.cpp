@@ -17,7 +17,6 @@
 #include "report/page.hpp"
 #include "report/report.hpp"
 #include "report/table.hpp"
-#include "tasks/formulas/formulas.hpp"
 
 namespace nalm::cli {
 namespace {
@@ -39,6 +38,13 @@ struct BenchCommand {
            std::any_of(own.begin(), own.end(), [](const auto& option) { return !option.second.empty(); });
   }
 };
+
+std::vector<std::string_view> tasks_with_tables() {
+  std::vector<std::string_view> names;
+  for (const Task* task : all_tasks())
+    if (task->emit) names.push_back(task->name);
+  return names;
+}
 
 std::string now() {
   const std::time_t time = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
@@ -261,7 +267,10 @@ int bench_runs(const BenchCommand& o, Leader* leader) {
       return fail({"--emit writes tables and fits nothing, so that there are no results for --out or --resume."});
     const Result<Plan> plan = plan_of(o);
     if (!plan) return fail(plan.error());
-    const Result<std::size_t> written = emit_tables(*plan, o.emit);
+    if (!plan->task->emit)
+      return fail({fmt::format("--emit writes the tables of --task {}; add one of them, or leave it away.",
+                               fmt::join(tasks_with_tables(), " and --task "))});
+    const Result<std::size_t> written = plan->task->emit(*plan, o.emit);
     if (!written) return fail(written.error());
     if (!o.quiet) put("{} tables, and formulas.csv that says what made them, are in {}.\n", *written, o.emit);
     return yes;
@@ -356,10 +365,19 @@ void add_bench(Program& program) {
       .number("--learning-rate", o.learning_rate, "Learning rate instead of the recipe's; 0 teaches nothing")
       .text("--recipe", o.recipe,
             "Changes to every recipe, as JSON such as '{\"clip_norm\": 1}'; `nalm list NAME --json` shows a recipe");
-  for (const Task* task : all_tasks())
-    for (const TaskOption& option : task->options)
-      command.text(fmt::format("--{}", option.name), o.own[std::string(option.name)],
-                   fmt::format("Task {}: {}", task->name, option.help));
+  std::vector<std::pair<std::string, std::string>> own;  // tasks may share an option
+  for (const Task* task : all_tasks()) {
+    for (const TaskOption& option : task->options) {
+      const std::string help = fmt::format("ask {}: {}", task->name, option.help);
+      const auto known =
+          std::find_if(own.begin(), own.end(), [&](const auto& known_one) { return known_one.first == option.name; });
+      if (known == own.end())
+        own.emplace_back(option.name, "T" + help);
+      else
+        known->second += "; t" + help;
+    }
+  }
+  for (const auto& [name, help] : own) command.text(fmt::format("--{}", name), o.own[name], help);
   command.number("--threads", o.threads, 0, 1024, "Threads; 0 uses all processors. Results are the same bits")
       .text("--out", o.out,
             fmt::format(
@@ -373,7 +391,9 @@ void add_bench(Program& program) {
           "Train a share of the runs, for `nalm merge`: 3/16 is the third of sixteen; auto asks Slurm, OpenMPI or PMI "
           "which, and appends it to the folder's name. The same command again goes on with what is there")
       .text("--series", o.series, "Also write every logged row to this CSV file", Value::File)
-      .text("--emit", o.emit, "Task formulas: write the tables as CSV files into this folder, and fit nothing",
+      .text("--emit", o.emit,
+            fmt::format("Tasks {}: write the tables as CSV files into this folder, and fit nothing",
+                        fmt::join(tasks_with_tables(), " and ")),
             Value::Folder)
       .flag("--quiet", o.quiet, "Print nothing but errors")
       .flag("--json-lines", o.json_lines, "Print events, one JSON object per line")
@@ -385,6 +405,7 @@ void add_bench(Program& program) {
           "  nalm bench --resume nalm-results\n"
           "  nalm bench --task arithmetic-dataset --preset quick --out quick\n"
           "  nalm bench --task formulas --rows 200 --noise 0,0.01 --out formulas\n"
+          "  nalm bench --task feynman --noise 0,0.01 --out feynman\n"
           "  nalm bench --shard 3/16 --out part-3              a sixteenth of it; then nalm merge part-* --out all\n"
           "Exit code 1 if a check of the task fails: those of the preset quick (`nalm list TASK`); formulas: at\n"
           "least 90 % are recovered without noise and 80 % with 1 % noise. Exit code 130 after Ctrl-C;\n"

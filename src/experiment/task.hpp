@@ -55,6 +55,9 @@ struct Task {
   // it leaves out something that was asked for, it says what.
   Result<std::vector<Cell>> (*cells)(const Plan& plan, std::vector<std::string>& left_out) = nullptr;
 
+  // Writes the data of the cells as files into a folder, and says how many; null if that makes no sense.
+  Result<std::size_t> (*emit)(const Plan& plan, const std::string& folder) = nullptr;
+
   Executor execute = train_networks;
   Divider divide = units_of_cells;                                        // in the pieces that the executor trains best
   std::vector<PublishedFigure> (*published)(const Plan& plan) = nullptr;  // otherwise those in data/published_tasks.csv

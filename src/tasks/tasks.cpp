@@ -32,7 +32,8 @@ namespace nalm {
   X(nsr_shortest_paths)       \
   X(identity_function)        \
   X(deep_stacks)              \
-  X(formulas_task)
+  X(formulas_task)            \
+  X(feynman_task)
 // clang-format on
 
 #define NALM_DECLARE_TASK(name) extern const Task name;

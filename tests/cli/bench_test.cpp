@@ -142,7 +142,7 @@ TEST_F(BenchCli, UnknownNamesListTheKnownOnes) {
       {"--quiet --json-lines", {"exclude"}},
       {"--operations div --ranges '[1,2)' --test-range '[-1,1)'", {"[-1, 1)", "touches 0"}},
       {"--rows 200", {"--rows does not belong to the task single-module but to formulas"}},
-      {"--emit tables", {"--emit", "--task formulas"}},
+      {"--emit tables", {"--emit", "--task formulas and --task feynman"}},
       {"--nonsense", {"--nonsense", "--help"}},
       {"--task juggling", {"--task", "arithmetic-dataset"}},
       {"--task arithmetic-dataset --preset nonsense", {"no preset \"nonsense\"", "quick, full"}},

@@ -161,13 +161,36 @@ TEST_F(TaskCli, FormulasAreATaskLikeOthers) {
   ASSERT_EQ(lines.size(), 4u);
   EXPECT_EQ(lines[0],
             "name,part,family,rows,noise,seed,recovered,verdict,seconds,held_out_error,largest_error,points,found,"
-            "formula,remark");
+            "formula,remark,claim,false_law,noise_unit");
   EXPECT_TRUE(contains(lines[1], ",200,0,1,1,exact,")) << lines[1];
+  EXPECT_TRUE(lines[1].ends_with(",law,0,deviation")) << lines[1];
   EXPECT_EQ(program("table found --format csv").out, text_of(folder_ / "found.csv"));
   EXPECT_EQ(program("bench --task formulas --preset quick --learning-rate 0 --quiet --out none").exit_code, 1);
   EXPECT_EQ(program("bench --task formulas --only nothing").err,
             "nalm: there is no formula nothing in the set; data/formulas.csv and --emit DIR list them.\n");
   EXPECT_EQ(program("bench --task formulas --out no/such/folder.csv").exit_code, 2);
+}
+
+TEST_F(TaskCli, TheFeynmanSetIsATaskLikeFormulas) {
+  const Outcome run = program("bench --task feynman --only I.14.4 --rows 20,30 --noise 0,0.01 --emit tables");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.out, "4 tables, and formulas.csv that says what made them, are in tables.\n");
+  EXPECT_EQ(lines_of(text_of(folder_ / "tables/I.14.4-20-0.csv"))[0], "k_spring,x,U");
+  const std::string nothing = "bench --task feynman --learning-rate 0 --quiet ";
+  ASSERT_EQ(program(nothing + "--only I.14.4 --rows 20 --noise 0 --seeds 1 --out one.csv").exit_code, 1);
+  EXPECT_EQ(lines_of(text_of(folder_ / "one.csv"))[0],
+            "name,part,family,rows,noise,seed,recovered,verdict,seconds,held_out_error,rms_error,points,found,formula,"
+            "remark,claim,false_law,noise_unit");
+  EXPECT_TRUE(contains(program("compare one").err, "do not follow the task's settings"));
+  expect_refused(program("bench --task feynman --part unseen"), {"--part must be arithmetic, functions or all"});
+  expect_refused(program("bench --task feynman --only friction_force"), {"data/feynman.csv"});
+  if (test::sanitized) return;  // 810,000 rows take a minute there
+  // What was published is about the whole set, and stands beside our rates.
+  ASSERT_EQ(program(nothing + "--rows 10000 --noise 0.1 --seeds 1 --out whole").exit_code, 1);
+  const std::string table = program("table whole").out;
+  EXPECT_TRUE(contains(table, "  0/81  ")) << table;
+  EXPECT_TRUE(contains(table, "60.5 PhySO, with units, 22.3 RILS-ROLS, 20.0 gplearn")) << table;
+  EXPECT_FALSE(contains(program("table one").out, "published %")) << table;
 }
 
 // ---- list ----------------------------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ TEST(FormulaJudge, RejectsOtherFormulas) {
 TEST(FormulaJudge, LooksFarOutsideTheData) {
   const FormulaVerdict verdict = judge(truth_of("1/a", "a [1.1,1.2)"), "1.734 - 0.7525*a + 0.0*a");
   EXPECT_EQ(verdict.words, "another formula");
-  EXPECT_GT(verdict.largest_error, 0.1);
+  EXPECT_GT(verdict.error, 0.1);
 }
 
 TEST(FormulaJudge, OneConstantMayBeWrongWithinItsIntervalIfThereIsNoise) {
@@ -155,6 +155,57 @@ TEST(FormulaJudge, AFormulaThatIsHardlyEverDefinedIsNotJudged) {
   const FormulaVerdict verdict = judge(truth_of("sqrt(a - b)", "a [1,2); b [200,201)"), "sqrt(a - b)");
   EXPECT_FALSE(verdict.recovered);
   EXPECT_EQ(verdict.words, "cannot be judged: f has a value at only 0 of 10000 points");
+}
+
+// The rule for other people's sets: root mean squares on the data's box and on one 1.3 times as wide.
+TEST(FormulaJudge, AroundTheDataTheRootMeanSquareCounts) {
+  const auto judge_near = [](const FormulaCase& truth, const std::string& found) {
+    Candidate candidate;
+    candidate.formula = candidate.open_formula = *parse_expression(found);
+    return judge_formula(truth, candidate, false, around_the_data);
+  };
+  const FormulaCase truth = truth_of("a*b", "a b [1,5)");
+  EXPECT_TRUE(judge_near(truth, "b*a").recovered);
+  EXPECT_TRUE(judge_near(truth, "a*b*1.0000005").recovered);
+  EXPECT_NEAR(judge_near(truth, "a*b*1.0000005").error, 5e-7, 1e-12);
+  EXPECT_FALSE(judge_near(truth, "a*b*1.000002").recovered);
+  // The wider box begins at 0.4; the data say nothing about what is below 1.
+  EXPECT_FALSE(judge_near(truth, "a*b + max(0, 1 - a)").recovered);
+  EXPECT_TRUE(judge_near(truth, "a*b + max(0, 0.39 - a)").recovered);
+  EXPECT_FALSE(judge_near(truth, "a*b*sqrt(a - 0.9)/sqrt(a - 0.9)").recovered);  // no value there
+}
+
+TEST(FormulaJudge, AroundTheDataConstantsMayMoveInsideTheirIntervals) {
+  const FormulaCase truth = truth_of("0.5*k*x^2", "k x [1,5)");
+  Candidate candidate;
+  candidate.open_formula = *parse_expression("c1*k*x^2");
+  candidate.formula = *parse_expression("0.503*k*x^2");
+  candidate.constants = {about(0.503, 0.01)};
+  candidate.constants[0].slot = "c1";
+  EXPECT_TRUE(judge_formula(truth, candidate, true, around_the_data).recovered);
+  EXPECT_FALSE(judge_formula(truth, candidate, false, around_the_data).recovered);
+  candidate.constants = {about(0.503, 0.001)};
+  candidate.constants[0].slot = "c1";
+  EXPECT_FALSE(judge_formula(truth, candidate, true, around_the_data).recovered);
+}
+
+// On [-1,7) the variance of a*b is 124, and the mean square of the bend a third of that of its factor: R2 is 0.997, and
+// below 0. A third of the roots has no value there.
+TEST(FormulaJudge, AFalseLawIsFarOffOnTheBoxTwiceAsWide) {
+  const FormulaCase truth = truth_of("a*b", "a b [1,5)");
+  Fit fit;
+  fit.candidates.resize(1);
+  fit.candidates[0].judgement.verdict = Verdict::Law;
+  const auto is_false = [&](const std::string& found) {
+    fit.candidates[0].formula = *parse_expression(found);
+    return is_false_law(truth, fit);
+  };
+  EXPECT_FALSE(is_false("a*b"));
+  EXPECT_FALSE(is_false("a*b + max(0, 1 - a)"));
+  EXPECT_TRUE(is_false("a*b + 20*max(0, 1 - a)"));
+  EXPECT_TRUE(is_false("a*b*sqrt(a - 1.5)/sqrt(a - 1.5)"));
+  fit.candidates[0].judgement.verdict = Verdict::Approximation;
+  EXPECT_FALSE(is_false("a"));
 }
 
 TEST(FormulaJudge, AFitThatBelievesNothingHasNoFormula) {

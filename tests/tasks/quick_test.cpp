@@ -110,6 +110,7 @@ TEST_P(Quick, NamesAreThoseOfCells) {
           << cell.name() << " is judged by \"" << cell.goal.measure << "\", which it does not measure";
       EXPECT_TRUE(cell.goal.best_by.empty() || cell.position(cell.goal.best_by)) << cell.name();
       all.insert(name(cell.model, cell.operation, PublishedFigure::all_settings));
+      all.insert(name(PublishedFigure::all_cells, PublishedFigure::all_cells, cell.setting));
       RunResult run;  // as if there were one of each
       run.values.resize(cell.measures.size());
       results.results.push_back(summarise(cell, {run}));

@@ -15,7 +15,6 @@ namespace {
 
 using Kind = Expression::Kind;
 
-constexpr double widening = 10;
 constexpr int point_count = 10000;
 constexpr int least_points = 100;
 constexpr std::uint64_t point_seed = 1;
@@ -64,10 +63,37 @@ std::vector<double> errors_of(const Expression& f, std::span<const std::string> 
   return errors;
 }
 
-double largest(std::span<const double> errors) {
-  double result = 0;
-  for (const double error : errors) result = std::max(result, std::abs(error));
-  return result;
+// The points of a rule, box by box.
+struct JudgedBoxes {
+  std::vector<JudgePoints> boxes;
+  bool mean_square;
+
+  const JudgePoints& widest() const { return boxes.back(); }
+  // Of the worst box.
+  double error_of(const Expression& f, std::span<const std::string> names, std::span<const double> parameters) const {
+    double worst = 0;
+    for (const JudgePoints& points : boxes) {
+      double largest = 0, squares = 0;
+      for (const double error : errors_of(f, names, points, parameters)) {
+        largest = std::max(largest, std::abs(error));
+        squares += error * error;
+      }
+      const double mean = std::sqrt(squares / static_cast<double>(std::max<std::size_t>(points.size(), 1)));
+      worst = std::max(worst, mean_square ? mean : largest);
+    }
+    return worst;
+  }
+};
+
+JudgePoints points_of(const FormulaCase& truth, const JudgeRule& rule, double times_as_wide, int count,
+                      std::uint64_t seed) {
+  JudgePoints points = judge_points(truth, times_as_wide, count, seed);
+  if (rule.mean_square && points.size() > 0) {
+    const double squares = numeric::dot(points.truth, points.truth);
+    const double size = std::sqrt(squares / static_cast<double>(points.size()));
+    points.reference.assign(points.size(), std::max(size, std::numeric_limits<double>::min()));
+  }
+  return points;
 }
 
 // Least squares over the constants, with numerical derivatives. Errors are compressed to less than 1: one point beside
@@ -101,9 +127,9 @@ std::vector<double> fit_constants(const FreeFormula& free, const JudgePoints& po
 }
 
 // A number of which the formula can do without: a term too many.
-bool is_superfluous(const FreeFormula& free, const JudgePoints& points, std::vector<double> values, std::size_t which) {
+bool is_superfluous(const FreeFormula& free, const JudgedBoxes& judged, std::vector<double> values, std::size_t which) {
   values[which] = 0;
-  return largest(errors_of(free.expression, free.names, points, values)) <= judge_tolerance;
+  return judged.error_of(free.expression, free.names, values) <= judge_tolerance;
 }
 
 bool allows(const FitConstant& constant, double value) {
@@ -160,33 +186,34 @@ JudgePoints judge_points(const FormulaCase& formula, double times_as_wide, int c
   return points;
 }
 
-FormulaVerdict judge_formula(const FormulaCase& truth, const Candidate& found, bool noisy) {
+FormulaVerdict judge_formula(const FormulaCase& truth, const Candidate& found, bool noisy, const JudgeRule& rule) {
   FormulaVerdict result;
-  const JudgePoints wide = judge_points(truth, widening, point_count, point_seed);
-  result.points = static_cast<int>(wide.size());
-  result.largest_error = largest(errors_of(found.formula, wide.names, wide, {}));
+  JudgedBoxes judged{{}, rule.mean_square};
+  for (const double box : rule.boxes) judged.boxes.push_back(points_of(truth, rule, box, point_count, point_seed));
+  result.points = static_cast<int>(judged.widest().size());
+  result.error = judged.error_of(found.formula, judged.widest().names, {});
   if (result.points < least_points)
     return verdict(result, Recovery::AnotherFormula, false,
                    fmt::format("cannot be judged: {} has a value at only {} of {} points", truth.name, result.points,
                                point_count));
-  if (result.largest_error <= judge_tolerance) return verdict(result, Recovery::Exact, true, "exact");
+  if (result.error <= judge_tolerance) return verdict(result, Recovery::Exact, true, "exact");
 
-  const FreeFormula free = set_free(found, wide.names);
+  const FreeFormula free = set_free(found, judged.widest().names);
   const std::string another = another_formula(found.constants);
   if (free.constants.empty()) return verdict(result, Recovery::AnotherFormula, false, another);
   // First where the found formula is close, then everywhere.
   constexpr int few = 300;
-  std::vector<double> values = fit_constants(free, judge_points(truth, 1, few, point_seed + 1), free.start);
-  JudgePoints both = judge_points(truth, 1, few, point_seed + 2);
-  const JudgePoints outside = judge_points(truth, widening, few, point_seed + 3);
+  std::vector<double> values = fit_constants(free, points_of(truth, rule, 1, few, point_seed + 1), free.start);
+  JudgePoints both = points_of(truth, rule, 1, few, point_seed + 2);
+  const JudgePoints outside = points_of(truth, rule, rule.boxes.back(), few, point_seed + 3);
   both.inputs.insert(both.inputs.end(), outside.inputs.begin(), outside.inputs.end());
   both.truth.insert(both.truth.end(), outside.truth.begin(), outside.truth.end());
   both.reference.insert(both.reference.end(), outside.reference.begin(), outside.reference.end());
   values = fit_constants(free, both, std::move(values));
-  if (!(largest(errors_of(free.expression, free.names, wide, values)) <= judge_tolerance))
+  if (!(judged.error_of(free.expression, free.names, values) <= judge_tolerance))
     return verdict(result, Recovery::AnotherFormula, false, another);
   for (std::size_t j = 0; j < values.size(); ++j)
-    if (is_superfluous(free, wide, values, j))
+    if (is_superfluous(free, judged, values, j))
       return verdict(result, Recovery::AnotherFormula, false, "another formula: it has a term too many");
   for (std::size_t j = 0; j < values.size(); ++j)
     if (!allows(found.constants[free.constants[j]], values[j]))
@@ -194,13 +221,35 @@ FormulaVerdict judge_formula(const FormulaCase& truth, const Candidate& found, b
                      fmt::format("same formula, constant {} outside its interval", free.constants[j] + 1));
   if (!noisy)
     return verdict(result, Recovery::WithinIntervals, false,
-                   fmt::format("same formula, but its constants are wrong by up to {:.1g}", result.largest_error));
+                   fmt::format("same formula, but its constants are wrong by up to {:.1g}", result.error));
   return verdict(result, Recovery::WithinIntervals, true, "same formula, constants within their intervals");
 }
 
-FormulaVerdict judge_fit(const FormulaCase& truth, const Fit& fit, bool noisy) {
+FormulaVerdict judge_fit(const FormulaCase& truth, const Fit& fit, bool noisy, const JudgeRule& rule) {
   if (!fit.is_law()) return verdict({}, Recovery::NoFormula, false, "no formula");
-  return judge_formula(truth, fit.best(), noisy);
+  return judge_formula(truth, fit.best(), noisy, rule);
+}
+
+bool is_false_law(const FormulaCase& truth, const Fit& fit) {
+  if (!fit.is_law()) return false;
+  const JudgePoints points = judge_points(truth, 2, point_count, point_seed);
+  double finite = 0, mean = 0, errors = 0, squares = 0;
+  std::vector<double> values;
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    const Result<double> value = evaluate(fit.best().formula, points.names, points.row(k));
+    values.push_back(value ? *value : infinity);
+    if (!std::isfinite(values[k])) continue;
+    ++finite;
+    mean += points.truth[k];
+  }
+  if (finite < 0.8 * static_cast<double>(points.size())) return true;
+  mean /= std::max(finite, 1.0);
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    if (!std::isfinite(values[k])) continue;
+    errors += (values[k] - points.truth[k]) * (values[k] - points.truth[k]);
+    squares += (points.truth[k] - mean) * (points.truth[k] - mean);
+  }
+  return errors > 0.1 * squares;
 }
 
 }  // namespace nalm

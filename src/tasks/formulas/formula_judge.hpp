@@ -1,8 +1,8 @@
 // Whether a formula that was found is the one that made the data, however either is written.
 //
-// Without noise: the found formula must give the true values to 1e-6 on a box ten times as wide as the data. With
-// noise its constants cannot be that accurate, so they are set free, and it must become the true formula with every
-// constant inside its interval.
+// Without noise: the found formula must give the true values to 1e-6 on the boxes of a rule. With noise its constants
+// cannot be that accurate, so they are set free, and it must become the true formula with every constant inside its
+// interval.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +26,24 @@ enum class Recovery {
 
 struct FormulaVerdict {
   Recovery recovery = Recovery::NoFormula;
-  bool recovered = false;    // with noise Exact or WithinIntervals, without noise Exact alone
-  std::string words;         // "exact", "same formula, constant 2 outside its interval", ...
-  double largest_error = 0;  // of the formula as it was found, relative, at the points below; may be infinite
-  int points = 0;            // where the true formula is defined, of 10,000
+  bool recovered = false;  // with noise Exact or WithinIntervals, without noise Exact alone
+  std::string words;       // "exact", "same formula, constant 2 outside its interval", ...
+  double error = 0;        // of the formula as it was found, relative, at the points below; may be infinite
+  int points = 0;          // of the widest box, where the true formula is defined, of 10,000
 };
 
 inline constexpr double judge_tolerance = 1e-6;
+
+// Where a formula must give the true values, and which error is meant.
+struct JudgeRule {
+  std::string_view error_name;
+  std::vector<double> boxes;  // times as wide as the data, the widest last
+  bool mean_square = false;   // root mean square of all points; otherwise the largest of any
+};
+// The own set has formulas that are defined nearly everywhere.
+inline const JudgeRule far_outside{"largest_error", {10}};
+// Fresh rows, and a box that is a little wider: other people's sets have ranges outside of which there is no formula.
+inline const JudgeRule around_the_data{"rms_error", {1, 1.3}, true};
 
 // Points of a box around the data, and the true values there.
 struct JudgePoints {
@@ -58,9 +69,13 @@ JudgePoints judge_points(const FormulaCase& formula, double widening, int count,
 
 // Judges one formula. Its constants are the numbers in it that were estimated, with their intervals and their places;
 // other numbers, and exponents, stay as they are.
-FormulaVerdict judge_formula(const FormulaCase& truth, const Candidate& found, bool noisy);
+FormulaVerdict judge_formula(const FormulaCase& truth, const Candidate& found, bool noisy,
+                             const JudgeRule& rule = far_outside);
 
 // Judges the best candidate; a fit that does not believe it has found no formula.
-FormulaVerdict judge_fit(const FormulaCase& truth, const Fit& fit, bool noisy);
+FormulaVerdict judge_fit(const FormulaCase& truth, const Fit& fit, bool noisy, const JudgeRule& rule = far_outside);
+
+// A law that does not hold: on the box twice as wide R2 is below 0.9, or less than 80 % of its values are finite.
+bool is_false_law(const FormulaCase& truth, const Fit& fit);
 
 }  // namespace nalm

@@ -17,12 +17,13 @@ namespace nalm {
 
 namespace assets {
 extern const std::string_view formulas;  // data/formulas.csv
-}
+extern const std::string_view feynman;   // data/feynman.csv
+}  // namespace assets
 
 namespace {
 
 constexpr std::string_view header = "name,part,family,powers,target,formula,ranges,distractors,condition";
-constexpr std::string_view families[] = {"product", "sum", "quotient", "root", "polynomial", "comparison"};
+constexpr std::string_view families[] = {"product", "sum", "quotient", "root", "polynomial", "comparison", "function"};
 
 // The parts between separators, without empty ones.
 std::vector<std::string_view> filled_parts(std::string_view text, char separator) {
@@ -76,13 +77,13 @@ Status check_names(const FormulaCase& formula) {
   return Done{};
 }
 
-Result<FormulaCase> read_case(const std::vector<std::string>& cells) {
+Result<FormulaCase> read_case(const std::vector<std::string>& cells, std::span<const std::string_view> parts) {
   if (cells.size() != 9) return Error{fmt::format("there are {} cells, and \"{}\" has 9.", cells.size(), header)};
   FormulaCase result;
   result.name = cells[0];
   result.part = cells[1];
-  if (result.part != "tune" && result.part != "unseen")
-    return Error{fmt::format("the part \"{}\" is neither tune nor unseen.", result.part)};
+  if (std::find(parts.begin(), parts.end(), result.part) == parts.end())
+    return Error{fmt::format("the part \"{}\" is none of {}.", result.part, fmt::join(parts, ", "))};
   result.family = cells[2];
   if (std::find(std::begin(families), std::end(families), result.family) == std::end(families))
     return Error{fmt::format("\"{}\" is none of the families {}.", result.family, fmt::join(families, ", "))};
@@ -114,10 +115,10 @@ double value_of(const Expression& formula, std::span<const std::string> names, s
 }
 
 // Two passes: targets may be large beside how much they vary.
-double standard_deviation(const Table& table, std::size_t column) {
+double size_of_target(const Table& table, std::size_t column, NoiseUnit unit) {
   const auto n = static_cast<double>(table.rows);
   double mean = 0, sum = 0;
-  for (std::size_t row = 0; row < table.rows; ++row) mean += table.at(row, column) / n;
+  for (std::size_t row = 0; unit == NoiseUnit::Deviation && row < table.rows; ++row) mean += table.at(row, column) / n;
   for (std::size_t row = 0; row < table.rows; ++row) sum += portable::pow(table.at(row, column) - mean, 2);
   return std::sqrt(sum / n);
 }
@@ -132,7 +133,12 @@ std::vector<std::string> FormulaCase::column_names() const {
 
 Result<std::vector<FormulaCase>> formula_set() { return read_formula_set(assets::formulas, "data/formulas.csv"); }
 
-Result<std::vector<FormulaCase>> read_formula_set(std::string_view text, std::string_view source_name) {
+Result<std::vector<FormulaCase>> feynman_set() {
+  return read_formula_set(assets::feynman, "data/feynman.csv", feynman_parts);
+}
+
+Result<std::vector<FormulaCase>> read_formula_set(std::string_view text, std::string_view source_name,
+                                                  std::span<const std::string_view> parts) {
   std::vector<FormulaCase> all;
   std::set<std::string> names;
   for (std::size_t line = 1; !text.empty(); ++line) {
@@ -144,7 +150,7 @@ Result<std::vector<FormulaCase>> read_formula_set(std::string_view text, std::st
       continue;
     }
     if (row.empty()) continue;
-    Result<FormulaCase> formula = read_case(cells_of(row));
+    Result<FormulaCase> formula = read_case(cells_of(row), parts);
     if (!formula) return Error{fmt::format("{}: line {}: {}", source_name, line, formula.error().message)};
     if (!names.insert(formula->name).second)
       return Error{
@@ -164,7 +170,8 @@ std::uint64_t stream_seed(std::uint64_t seed, std::string_view formula, std::str
   return hash_of(fmt::format("{}/{}/{}", seed, formula, column));
 }
 
-Result<Table> make_table(const FormulaCase& formula, std::size_t rows, double noise, std::uint64_t seed) {
+Result<Table> make_table(const FormulaCase& formula, std::size_t rows, double noise, std::uint64_t seed,
+                         NoiseUnit unit) {
   const std::vector<std::string> names = formula.column_names();
   std::vector<Xoshiro> streams;
   streams.reserve(names.size());
@@ -194,7 +201,7 @@ Result<Table> make_table(const FormulaCase& formula, std::size_t rows, double no
   }
   if (noise > 0) {
     const std::size_t target = names.size();
-    const double deviation = noise * standard_deviation(table, target);
+    const double deviation = noise * size_of_target(table, target, unit);
     Xoshiro stream(stream_seed(seed, formula.name, "noise of " + formula.target));
     for (std::size_t r = 0; r < table.rows; ++r)
       table.values[r * table.columns.size() + target] += deviation * stream.gaussian();

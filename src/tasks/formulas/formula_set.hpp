@@ -1,10 +1,11 @@
-// The formulas on which `nalm fit` is judged (data/formulas.csv), and tables made from them.
+// The formulas on which `nalm fit` is judged (data/formulas.csv, data/feynman.csv), and tables made from them.
 //
-// A third of the formulas is a hold-out list, `unseen`: whoever works on the search does not look at how it does on
+// A third of the own formulas is a hold-out list, `unseen`: whoever works on the search does not look at how it does on
 // them. Chance chose it: see chosen_part().
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,8 +27,8 @@ struct FormulaColumn {
 
 struct FormulaCase {
   std::string name;
-  std::string part;    // "tune" or "unseen"
-  std::string family;  // what dominates it: product, sum, quotient, root, polynomial, comparison
+  std::string part;    // of its set: "tune" or "unseen", "arithmetic" or "functions"
+  std::string family;  // what dominates it: product, sum, quotient, root, polynomial, comparison, function
   Powers powers = Powers::Half;
   std::string target;
   std::string text;  // of the formula
@@ -38,11 +39,15 @@ struct FormulaCase {
   std::vector<std::string> column_names() const;
 };
 
-// The built-in set. It fails only if data/formulas.csv was edited badly: the message says where.
+// The built-in sets. They fail only if their file was edited badly: the message says where.
 Result<std::vector<FormulaCase>> formula_set();
+Result<std::vector<FormulaCase>> feynman_set();
 
-// Reads a set; messages begin with `source_name` and count lines from 1.
-Result<std::vector<FormulaCase>> read_formula_set(std::string_view text, std::string_view source_name);
+inline constexpr std::string_view formula_parts[] = {"tune", "unseen"}, feynman_parts[] = {"arithmetic", "functions"};
+
+// Reads a set with these parts; messages begin with `source_name` and count lines from 1.
+Result<std::vector<FormulaCase>> read_formula_set(std::string_view text, std::string_view source_name,
+                                                  std::span<const std::string_view> parts = formula_parts);
 
 // The part that chance gives to a formula of this name: unseen with probability 1/3, from seed 2026 and the name
 // alone, so that a new formula changes nothing for the others. The file must agree.
@@ -51,8 +56,10 @@ std::string_view chosen_part(std::string_view name);
 // A table of the inputs and, last, the target. Every column has its own stream of (seed, formula, column); rows where
 // the formula is not finite or a condition fails are drawn again in all columns. So a longer table begins with the
 // shorter one, up to its noise: that is Gaussian, with `noise` times the standard deviation of the target in this
-// table.
-Result<Table> make_table(const FormulaCase& formula, std::size_t rows, double noise, std::uint64_t seed);
+// table, or times its root mean square, as benchmarks of other people have it.
+enum class NoiseUnit { Deviation, RootMeanSquare };
+Result<Table> make_table(const FormulaCase& formula, std::size_t rows, double noise, std::uint64_t seed,
+                         NoiseUnit unit = NoiseUnit::Deviation);
 
 // The stream of a formula's column, or of whatever else needs one of its own.
 std::uint64_t stream_seed(std::uint64_t seed, std::string_view formula, std::string_view column);
