@@ -89,9 +89,9 @@ struct FitJudgement {
 };
 
 struct Candidate {
-  Expression formula;
-  Expression open_formula;  // with variables in the place of constants: FitConstant::slot
-  int size = 0;             // operations, variables and numbers in the formula
+  Expression formula;       // as people write it
+  Expression open_formula;  // as it was found, with variables in the place of constants: FitConstant::slot
+  int size = 0;             // operations, variables and numbers in the formula as it was found
   Model model;              // the layers; predict(model, rows, Precision::Double) gives what the formula gives
   FitError train, held_out, outside;
   std::vector<FitConstant> constants;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,6 +25,7 @@
 #include "fit/trust.hpp"
 #include "fit/verdict.hpp"
 #include "formula/rewrite.hpp"
+#include "formula/spell.hpp"
 
 namespace nalm {
 
@@ -112,12 +114,27 @@ Status fit_stack(Fit& fit, const Data& data, const FitOptions& options, const Fi
   return Done{};
 }
 
+std::set<std::string> positive_inputs(const Data& data) {
+  std::set<std::string> positive;
+  for (std::size_t c = 0; c < data.inputs; ++c) {
+    const std::vector<double> values = data.column(c);
+    if (std::all_of(values.begin(), values.end(), [](double x) { return x > 0; })) positive.insert(data.columns[c]);
+  }
+  return positive;
+}
+
 // Everything about the best candidate that does not depend on how it was found.
 Status conclude(Fit& fit, const Data& data, const FitOptions& options) {
   if (fit.candidates.empty()) {
     fit.reason = fit.cut ? "no formula found: the fit was stopped before any training ended"
                          : "no formula found: no training came to a finite error";
     return Done{};
+  }
+  fit.spread = spread_of(fit.best(), data, options.relative);
+  // Only now: until here formulas are what the layers compute, to the last bit. What is printed is verified below.
+  if (options.stack.empty()) {
+    const std::set<std::string> positive = positive_inputs(data);
+    for (Candidate& candidate : fit.candidates) candidate.formula = spelled(candidate.formula, positive);
   }
   fit.probe = probe(fit.best().formula, data, options.seed);
   // The modules of the user's stack have terms that cancel in the formula, as in x*W + 1 - W.
@@ -129,7 +146,6 @@ Status conclude(Fit& fit, const Data& data, const FitOptions& options) {
   fit.verification_error = *difference;
   fit.verified = *difference <= largest_verification_error;
   fit.reason = fit.best().judgement.reason;
-  fit.spread = spread_of(fit.best(), data, options.relative);
   return Done{};
 }
 

@@ -1,0 +1,406 @@
+// A formula is read as sums of products of powers, whose bases are variables, other functions, or such sums again;
+// changed there; and written.
+#include "formula/spell.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "formula/node.hpp"
+
+namespace nalm {
+
+namespace {
+
+using Kind = Expression::Kind;
+
+struct SpelledProduct;
+using SpelledSum = std::vector<SpelledProduct>;
+
+// A power of `atom`, or of `sum` if that has terms.
+struct SpelledFactor {
+  Expression atom;
+  SpelledSum sum;
+  double power = 1;
+};
+
+struct SpelledProduct {
+  double above = 1, below = 1;  // the numbers of a fraction, as they were written
+  std::vector<SpelledFactor> factors;
+};
+
+bool is_whole_power(double power) { return power == std::round(power); }
+bool has_root(double power) { return !is_whole_power(power) && is_whole_power(2 * power); }
+bool is_sum(const SpelledFactor& factor) { return !factor.sum.empty(); }
+bool is_plus(const SpelledProduct& product) { return product.above * product.below > 0; }
+
+// ---- writing -------------------------------------------------------------------------------------------------------
+
+class Speller {
+ public:
+  explicit Speller(const std::set<std::string>& positive) : positive_(positive) {}
+
+  std::optional<Expression> spell(SpelledSum sum) {
+    if (SpelledProduct outer; sum.size() > 1 && take_common(sum, 1, outer)) {
+      outer.factors.push_back({{}, std::move(sum), 1});
+      sum = {std::move(outer)};
+    }
+    improve(sum);
+    const Expression written = write(sum);
+    return changed_ ? std::optional(written) : std::nullopt;
+  }
+
+ private:
+  bool is_positive(const Expression& atom) const {
+    return atom.kind() == Kind::Variable && positive_.contains(atom.name());
+  }
+
+  // Nowhere negative, if the variables are what they are said to be.
+  bool is_never_negative(const SpelledFactor& base) const {
+    if (!is_sum(base)) return is_positive(base.atom) || (base.atom.kind() == Kind::Call && base.atom.name() == "abs");
+    return std::all_of(base.sum.begin(), base.sum.end(), [&](const SpelledProduct& term) {
+      return is_plus(term) && std::all_of(term.factors.begin(), term.factors.end(), [&](const SpelledFactor& factor) {
+               return has_root(factor.power) || is_whole_power(factor.power / 2) || is_never_negative(factor);
+             });
+    });
+  }
+
+  Expression base_of(const SpelledFactor& factor) { return is_sum(factor) ? write(factor.sum) : factor.atom; }
+
+  std::string key_of(const SpelledFactor& factor) { return print(base_of(factor)); }
+
+  static Expression product_of(const std::vector<Expression>& factors, Expression first) {
+    for (const Expression& factor : factors) first *= factor;
+    return first;
+  }
+
+  Expression write(const SpelledProduct& product) {
+    std::vector<Expression> above, below, root_above, root_below;
+    std::vector<const SpelledFactor*> roots, others;
+    // With two bases of unknown signs the product could be positive where no factor has a root.
+    bool unknown = false;
+    for (const SpelledFactor& factor : product.factors) {
+      const bool is_root =
+          std::fabs(factor.power) == 0.5 && (is_never_negative(factor) || !std::exchange(unknown, true));
+      (is_root ? roots : others).push_back(&factor);
+    }
+    if (roots.size() < 2) {
+      others.clear();
+      for (const SpelledFactor& factor : product.factors) others.push_back(&factor);
+      roots.clear();
+    }
+    for (const SpelledFactor* factor : others) {
+      const double size = std::fabs(factor->power);
+      const Expression base = base_of(*factor);
+      (factor->power > 0 ? above : below).push_back(size == 0.5 ? sqrt(base) : pow(base, size));
+    }
+    for (const SpelledFactor* factor : roots) (factor->power > 0 ? root_above : root_below).push_back(base_of(*factor));
+    if (!roots.empty()) {
+      changed_ = true;
+      if (root_above.empty())
+        below.push_back(sqrt(product_of(root_below, 1.0)));
+      else
+        above.push_back(sqrt(root_below.empty() ? product_of(root_above, 1.0)
+                                                : product_of(root_above, 1.0) / product_of(root_below, 1.0)));
+    }
+    const Expression numerator = product_of(above, product.above);
+    if (below.empty() && product.below == 1) return numerator;
+    return numerator / product_of(below, product.below);
+  }
+
+  // A term that is added goes first: b - a rather than -a + b.
+  Expression write(const SpelledSum& sum) {
+    std::vector<const SpelledProduct*> order;
+    for (const SpelledProduct& term : sum) order.push_back(&term);
+    std::stable_partition(order.begin(), order.end(), [](const SpelledProduct* term) { return is_plus(*term); });
+    Expression result = 0.0;
+    for (const SpelledProduct* term : order) result += write(*term);
+    return result;
+  }
+
+  // ---- changing ----------------------------------------------------------------------------------------------------
+
+  void improve(SpelledSum& sum) {
+    while (complete_square(sum)) changed_ = true;
+    for (SpelledProduct& product : sum) {
+      for (std::size_t k = 0; k < product.factors.size(); ++k) {
+        if (!is_sum(product.factors[k])) continue;
+        SpelledProduct common;
+        take_common(product.factors[k].sum, product.factors[k].power, common);
+        improve(product.factors[k].sum);
+        product.above *= common.above;
+        product.below *= common.below;
+        product.factors.insert(product.factors.begin() + static_cast<std::ptrdiff_t>(k), common.factors.begin(),
+                               common.factors.end());
+        k += common.factors.size();
+      }
+      divide_sums(product);
+    }
+  }
+
+  // Factors that all terms of a sum have to the same power, and a number that all have, go out of it: into a product
+  // with this power of the sum.
+  bool take_common(SpelledSum& sum, double power, SpelledProduct& outer) {
+    if (sum.size() < 2) return false;
+    bool taken = false;
+    for (std::size_t k = 0; k < sum[0].factors.size();) {
+      const SpelledFactor factor = sum[0].factors[k];
+      const std::string key = key_of(factor);
+      const auto place = [&](SpelledProduct& term) {
+        return std::find_if(term.factors.begin(), term.factors.end(), [&](const SpelledFactor& other) {
+          return other.power == factor.power && key_of(other) == key;
+        });
+      };
+      // The square of a root has values where the root has none.
+      const bool allowed = is_positive(factor.atom) ||
+                           (is_whole_power(power) && (is_whole_power(factor.power) || std::fabs(power) == 1));
+      if (!allowed ||
+          std::any_of(sum.begin(), sum.end(), [&](SpelledProduct& t) { return place(t) == t.factors.end(); })) {
+        ++k;
+        continue;
+      }
+      for (SpelledProduct& term : sum) term.factors.erase(place(term));
+      outer.factors.push_back(factor);
+      outer.factors.back().power *= power;
+      taken = true;
+    }
+    const double above = std::fabs(sum[0].above), below = std::fabs(sum[0].below);
+    const bool one_number = std::all_of(sum.begin(), sum.end(), [&](const SpelledProduct& term) {
+      return std::fabs(term.above) == above && std::fabs(term.below) == below && !term.factors.empty();
+    });
+    if (power == 1 && one_number && (above != 1 || below != 1)) {
+      const double sign = std::any_of(sum.begin(), sum.end(), is_plus) ? 1 : -1;
+      for (SpelledProduct& term : sum) term.above = is_plus(term) ? sign : -sign, term.below = 1;
+      outer.above *= sign * above;
+      outer.below *= below;
+      taken = true;
+    }
+    changed_ = changed_ || taken;
+    return taken;
+  }
+
+  // A term as the square of what is given back, its number aside.
+  static std::optional<SpelledProduct> root_of(const SpelledProduct& term) {
+    SpelledProduct root{1, 1, term.factors};
+    for (SpelledFactor& factor : root.factors) {
+      factor.power /= 2;
+      if (!is_whole_power(factor.power)) return std::nullopt;
+    }
+    return root;
+  }
+
+  // Whether a term has these factors, in any order.
+  bool has_factors(const SpelledProduct& term, std::vector<SpelledFactor> factors) {
+    if (term.factors.size() != factors.size()) return false;
+    for (const SpelledFactor& own : term.factors) {
+      const std::string key = key_of(own);
+      const auto same = std::find_if(factors.begin(), factors.end(), [&](const SpelledFactor& factor) {
+        return factor.power == own.power && key_of(factor) == key;
+      });
+      if (same == factors.end()) return false;
+      factors.erase(same);
+    }
+    return true;
+  }
+
+  // The first three terms c*a^2 + c*b^2 +- 2*c*a*b become c*(a +- b)^2.
+  bool complete_square(SpelledSum& sum) {
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      for (std::size_t j = i + 1; j < sum.size(); ++j) {
+        const std::optional<SpelledProduct> a = root_of(sum[i]), b = root_of(sum[j]);
+        if (!a || !b || sum[i].above != sum[j].above || sum[i].below != sum[j].below) continue;
+        std::vector<SpelledFactor> both = a->factors;
+        both.insert(both.end(), b->factors.begin(), b->factors.end());
+        for (std::size_t k = 0; k < sum.size(); ++k) {
+          if (k == i || k == j || sum[k].below != sum[i].below) continue;
+          if (std::fabs(sum[k].above) != 2 * std::fabs(sum[i].above) || !has_factors(sum[k], both)) continue;
+          SpelledSum root{*a, *b};
+          if (is_plus(sum[k]) != is_plus(sum[i])) root[1].above = -1;
+          SpelledProduct square{sum[i].above, sum[i].below, {{{}, std::move(root), 2}}};
+          sum[i] = std::move(square);
+          sum.erase(sum.begin() + static_cast<std::ptrdiff_t>(std::max(j, k)));
+          sum.erase(sum.begin() + static_cast<std::ptrdiff_t>(std::min(j, k)));
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  static double power_of(const SpelledProduct& product, const std::string& variable) {
+    for (const SpelledFactor& factor : product.factors)
+      if (!is_sum(factor) && factor.atom.kind() == Kind::Variable && factor.atom.name() == variable)
+        return factor.power;
+    return 0;
+  }
+
+  static void set_power(SpelledProduct& product, const std::string& variable, double power) {
+    const auto at = std::find_if(product.factors.begin(), product.factors.end(), [&](const SpelledFactor& factor) {
+      return !is_sum(factor) && factor.atom.kind() == Kind::Variable && factor.atom.name() == variable;
+    });
+    if (at == product.factors.end())
+      product.factors.push_back({Expression::variable(variable), {}, power});
+    else if (power == 0)
+      product.factors.erase(at);
+    else
+      at->power = power;
+  }
+
+  // A difference of plain products, each variable at most once in each.
+  static bool is_difference(const SpelledFactor& factor) {
+    bool plus = false, minus = false, plain = true;
+    for (const SpelledProduct& term : factor.sum) {
+      (is_plus(term) ? plus : minus) = true;
+      plain = plain && std::none_of(term.factors.begin(), term.factors.end(), is_sum);
+    }
+    return plus && minus && plain;
+  }
+
+  // Differences under a root, and beside them, are divided by a power of a variable where that makes the formula
+  // shorter outside of them: c*m/sqrt(c^2 - v^2).
+  void divide_sums(SpelledProduct& product) {
+    std::vector<std::string> variables;
+    for (const SpelledFactor& factor : product.factors)
+      if (!is_sum(factor) && is_positive(factor.atom) && is_whole_power(factor.power))
+        variables.push_back(factor.atom.name());
+    for (const std::string& variable : variables) divide_sums(product, variable);
+  }
+
+  void divide_sums(SpelledProduct& product, const std::string& variable) {
+    std::vector<std::size_t> sums;
+    for (std::size_t k = 0; k < product.factors.size(); ++k)
+      if (is_difference(product.factors[k]) && is_whole_power(2 * product.factors[k].power)) sums.push_back(k);
+    if (sums.size() > 3) return;  // ways multiply
+    struct Way {
+      std::size_t places = 0;  // where the variable stands
+      double outside = 0;      // its power there
+      std::vector<double> divisors;
+      bool divides_root = false;
+    };
+    std::vector<Way> ways{{0, power_of(product, variable), {}, false}};
+    for (const std::size_t k : sums) {
+      const SpelledFactor& factor = product.factors[k];
+      std::vector<double> divisors{0};
+      for (const SpelledProduct& term : factor.sum) {
+        const double power = power_of(term, variable);
+        const bool known = std::find(divisors.begin(), divisors.end(), power) != divisors.end();
+        if (!known && is_whole_power(power * factor.power)) divisors.push_back(power);
+      }
+      std::vector<Way> longer;
+      for (const Way& way : ways) {
+        for (const double divisor : divisors) {
+          longer.push_back(way);
+          Way& next = longer.back();
+          next.divisors.push_back(divisor);
+          next.outside += divisor * factor.power;
+          next.divides_root = next.divides_root || (divisor != 0 && has_root(factor.power));
+          for (const SpelledProduct& term : factor.sum) next.places += power_of(term, variable) != divisor;
+        }
+      }
+      ways = std::move(longer);
+    }
+    const auto cost = [](const Way& way) {
+      return std::pair(way.places + (way.outside != 0 ? 1 : 0), std::fabs(way.outside));
+    };
+    const Way* best = &ways.front();  // as it is
+    for (const Way& way : ways)
+      if (way.divides_root && cost(way) < cost(*best)) best = &way;
+    if (best == &ways.front()) return;
+    for (std::size_t s = 0; s < sums.size(); ++s) {
+      if (best->divisors[s] == 0) continue;
+      SpelledSum& sum = product.factors[sums[s]].sum;
+      for (SpelledProduct& term : sum) set_power(term, variable, power_of(term, variable) - best->divisors[s]);
+      std::stable_partition(sum.begin(), sum.end(), [](const SpelledProduct& term) { return term.factors.empty(); });
+    }
+    // Last, because it may move the sums.
+    set_power(product, variable, best->outside);
+    changed_ = true;
+  }
+
+  const std::set<std::string>& positive_;
+  bool changed_ = false;
+};
+
+// ---- reading -------------------------------------------------------------------------------------------------------
+
+SpelledProduct as_product(SpelledSum sum) {
+  if (sum.size() == 1) return std::move(sum[0]);
+  return {1, 1, {{{}, std::move(sum), 1}}};
+}
+
+SpelledSum power_of_sum(SpelledSum base, double power) {
+  const bool is_one_factor = base.size() == 1 && base[0].above == 1 && base[0].below == 1 &&
+                             base[0].factors.size() == 1 && base[0].factors[0].power == 1;
+  if (is_one_factor) {
+    base[0].factors[0].power = power;
+    return base;
+  }
+  return {{1, 1, {{{}, std::move(base), power}}}};
+}
+
+SpelledSum read_node(const Expression& e, std::vector<SpelledSum> x) {
+  const auto atom = [&] { return SpelledSum{{1, 1, {{e, {}, 1}}}}; };
+  switch (e.kind()) {
+    case Kind::Constant:
+      return {{e.constant(), 1, {}}};
+    case Kind::Negate:
+    case Kind::Add:
+    case Kind::Subtract:
+      if (e.kind() != Kind::Add)
+        for (SpelledProduct& term : x.back()) term.above = -term.above;
+      if (e.kind() != Kind::Negate) x[0].insert(x[0].end(), x[1].begin(), x[1].end());
+      return std::move(x[0]);
+    case Kind::Multiply:
+    case Kind::Divide: {
+      SpelledProduct a = as_product(std::move(x[0])), b = as_product(std::move(x[1]));
+      if (e.kind() == Kind::Divide) {
+        std::swap(b.above, b.below);
+        for (SpelledFactor& factor : b.factors) factor.power = -factor.power;
+      }
+      a.above *= b.above;
+      a.below *= b.below;
+      a.factors.insert(a.factors.end(), b.factors.begin(), b.factors.end());
+      return {std::move(a)};
+    }
+    case Kind::Power:
+      if (e.operands()[1].kind() != Kind::Constant) return atom();
+      return power_of_sum(std::move(x[0]), e.operands()[1].constant());
+    case Kind::Call:
+      return e.name() == "sqrt" ? power_of_sum(std::move(x[0]), 0.5) : atom();
+    default:
+      return atom();
+  }
+}
+
+// Nothing if there is nothing to change.
+std::optional<Expression> spelled_once(const Expression& formula, const std::set<std::string>& positive) {
+  constexpr std::size_t most = 500;  // operations, variables and numbers: nobody reads more
+  std::vector<SpelledSum> stack;
+  std::size_t size = 0;
+  formula::visit_operands_first(formula, [&](const Expression& e) {
+    if (++size > most) return;
+    const auto first = stack.end() - static_cast<std::ptrdiff_t>(e.operands().size());
+    std::vector<SpelledSum> operands(std::make_move_iterator(first), std::make_move_iterator(stack.end()));
+    stack.erase(first, stack.end());
+    stack.push_back(read_node(e, std::move(operands)));
+  });
+  if (size > most) return std::nullopt;
+  return Speller(positive).spell(std::move(stack.back()));
+}
+
+}  // namespace
+
+Expression spelled(const Expression& formula, const std::set<std::string>& positive) {
+  constexpr int most_rounds = 10;  // what one change makes possible, the next round finds
+  Expression result = formula;
+  for (int round = 0; round < most_rounds; ++round) {
+    const std::optional<Expression> next = spelled_once(result, positive);
+    if (!next || print(*next) == print(result)) break;
+    result = *next;
+  }
+  return result;
+}
+
+}  // namespace nalm
