@@ -113,6 +113,9 @@ struct FitProbe {
   std::vector<std::string> remarks;  // "the denominator b - c crosses zero, first at b = 2.1, c = 2.1"; empty if none
 };
 
+// The columns of a box whose data are all above 0.
+std::vector<std::string> positive_columns(std::span<const FitProbe::Range> box);
+
 // How far the values of a formula scatter at a new row: through its constants, and around it.
 struct FitSpread {
   Expression formula;                // with variables in the place of the numbers that were fitted

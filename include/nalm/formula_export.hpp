@@ -23,8 +23,10 @@ std::string format_names();
 // but the standard mathematics. Sympy: a Python program that makes the symbols, and the formula of them with exact
 // numbers. Spreadsheet: a formula whose cells are in this row, each column where it has its place in `columns`.
 //
-// Names that the language does not allow are changed, and a comment says which column is which.
+// Names that the language does not allow are changed, and a comment says which column is which. Columns that are known
+// to be positive are declared so where the language has that (SymPy).
 std::string export_formula(const Expression& formula, const std::string& target,
-                           const std::vector<std::string>& columns, FormulaFormat format, int row = 2);
+                           const std::vector<std::string>& columns, FormulaFormat format, int row = 2,
+                           const std::vector<std::string>& positive = {});
 
 }  // namespace nalm

@@ -135,7 +135,8 @@ int export_model(const ExportCommand& o, const std::string& path) {
   if (fitted->verdict == "approximation" || fitted->verdict == "none")
     text =
         formula::remark(*format, "An approximation inside the data, and no law: nothing is claimed outside of them.");
-  text += export_formula(*formula, model->target.empty() ? "y1" : model->target, model->column_names(), *format);
+  text += export_formula(*formula, model->target.empty() ? "y1" : model->target, model->column_names(), *format, 2,
+                         positive_columns(fitted->box));
   if (text.back() != '\n') text += '\n';
   if (o.out.empty()) {
     write_data(text);

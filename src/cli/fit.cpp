@@ -76,9 +76,10 @@ Status write_export(const Fit& fit, const Table& table, const FitCommand& o, con
       text =
           formula::remark(*format, "An approximation inside the data, and no law: nothing is claimed outside of them.");
     // A spreadsheet has the table as it is: all of its columns, and the first row of numbers below the header.
-    text += *format == FormulaFormat::Spreadsheet
-                ? export_formula(fit.best().formula, fit.target, table.columns, *format, table.has_header ? 2 : 1)
-                : export_formula(fit.best().formula, fit.target, fit.columns, *format);
+    text +=
+        *format == FormulaFormat::Spreadsheet
+            ? export_formula(fit.best().formula, fit.target, table.columns, *format, table.has_header ? 2 : 1)
+            : export_formula(fit.best().formula, fit.target, fit.columns, *format, 2, positive_columns(fit.probe.box));
     if (text.empty() || text.back() != '\n') text += '\n';
   }
   if (!out.empty()) return write_file(out, text);

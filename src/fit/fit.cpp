@@ -249,6 +249,13 @@ Result<Fit> fit(const Table& table, const FitOptions& options, const FitWatch& w
   return fit;
 }
 
+std::vector<std::string> positive_columns(std::span<const FitProbe::Range> box) {
+  std::vector<std::string> positive;
+  for (const FitProbe::Range& range : box)
+    if (range.low > 0) positive.push_back(range.column);
+  return positive;
+}
+
 void fitting::conclude_given(Fit& fit, Candidate candidate, const Data& data, const FitOptions& options) {
   candidate.size = size_of(candidate.formula);
   judge(candidate, data, grounds_of(data, options.threads), of_a_user, 0);

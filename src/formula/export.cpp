@@ -80,8 +80,9 @@ std::string format_names() {
 }
 
 std::string export_formula(const Expression& formula, const std::string& target,
-                           const std::vector<std::string>& columns, FormulaFormat format, int row) {
-  return kFormats[static_cast<std::size_t>(format)].write({formula, target, columns, row});
+                           const std::vector<std::string>& columns, FormulaFormat format, int row,
+                           const std::vector<std::string>& positive) {
+  return kFormats[static_cast<std::size_t>(format)].write({formula, target, columns, row, positive});
 }
 
 }  // namespace nalm

@@ -190,6 +190,21 @@ class Signature {
     return {[this](const std::string& column) { return identifiers_.at(column); }, function_};
   }
 
+  // Symbols for SymPy, one line for those that are positive and one for the others.
+  std::string symbols(const std::vector<std::string>& positive) const {
+    std::string text;
+    for (const bool wanted : {true, false}) {
+      std::string names, list;
+      for (const std::string& column : columns_) {
+        if ((std::find(positive.begin(), positive.end(), column) != positive.end()) != wanted) continue;
+        names += (names.empty() ? "" : ", ") + identifiers_.at(column);
+        list += (list.empty() ? "" : " ") + identifiers_.at(column);
+      }
+      if (!names.empty()) text += names + " = symbols(\"" + list + "\", " + (wanted ? "positive" : "real") + "=True)\n";
+    }
+    return text;
+  }
+
   // The parameters, each with this in front.
   std::string parameters(std::string_view type, std::string_view separator) const {
     std::string list;
@@ -277,11 +292,7 @@ std::string export_sympy(const Exported& exported) {
   std::string value = written(exported, kSympy, signature.names());
   if (is_integer(exported.formula)) value = "Integer(" + value + ")";  // alone it would be a number of Python's
 
-  std::string program;
-  if (!signature.columns().empty()) {
-    program += signature.parameters("", ", ") + " = symbols(\"" + signature.parameters("", " ") + "\", real=True)\n";
-  }
-  program += signature.function() + " = " + value;
+  const std::string program = signature.symbols(exported.positive) + signature.function() + " = " + value;
   std::string imports;
   for (const std::string_view name : kSympyNames) {
     if (!contains_word(program, name)) continue;

@@ -13,7 +13,8 @@ struct Exported {
   const Expression& formula;
   const std::string& target;
   const std::vector<std::string>& columns;
-  int row = 2;  // of a spreadsheet
+  int row;                                   // of a spreadsheet
+  const std::vector<std::string>& positive;  // columns
 };
 
 // One per line of the list in export.cpp.

@@ -189,6 +189,16 @@ TEST(ExportSympy, IsAProgram) {
   EXPECT_EQ(exported("2", FormulaFormat::Sympy), "from sympy import Integer\ny = Integer(2)");
 }
 
+TEST(ExportSympy, DeclaresWhatIsPositive) {
+  const Expression formula = *parse_expression("a*sqrt(\"b c\")*d");
+  EXPECT_EQ(export_formula(formula, "y", {"a", "b c", "d"}, FormulaFormat::Sympy, 2, {"b c", "d", "unused"}),
+            "from sympy import symbols, sqrt\n"
+            "# b_c: \"b c\"\n"
+            "b_c, d = symbols(\"b_c d\", positive=True)\n"
+            "a = symbols(\"a\", real=True)\n"
+            "y = a*sqrt(b_c)*d");
+}
+
 TEST(ExportSympy, NumbersAreExact) {
   expect_each(FormulaFormat::Sympy, {{"-2/3", "-2, 3"}, {"0.5", "1, 2"}, {"-2.75", "-11, 4"}},
               "from sympy import Rational\ny = Rational(", ")");
