@@ -131,17 +131,19 @@ Status conclude(Fit& fit, const Data& data, const FitOptions& options) {
     return Done{};
   }
   fit.spread = spread_of(fit.best(), data, options.relative);
-  // Only now: until here formulas are what the layers compute, to the last bit. What is printed is verified below.
+  // What the layers compute term by term: as it was found, or of the user's stack with terms that cancel, as in
+  // x*W + 1 - W.
+  Expression literal = fit.best().formula;
   if (options.stack.empty()) {
+    // Only now: until here formulas are what the layers compute, to the last bit. What is printed is verified below.
     const std::set<std::string> positive = positive_inputs(data);
     for (Candidate& candidate : fit.candidates) candidate.formula = spelled(candidate.formula, positive);
+  } else {
+    literal = literal_formula(fit.best().model, data.columns)->outputs[0];
   }
   fit.probe = probe(fit.best().formula, data, options.seed);
-  // The modules of the user's stack have terms that cancel in the formula, as in x*W + 1 - W.
-  std::optional<Expression> literal;
-  if (!options.stack.empty()) literal = literal_formula(fit.best().model, data.columns)->outputs[0];
   const Result<double> difference =
-      verification_error(fit.best().formula, fit.best().model, data, options.seed, literal ? &*literal : nullptr);
+      verification_error(fit.best().formula, fit.best().model, data, options.seed, &literal);
   if (!difference) return difference.error();
   fit.verification_error = *difference;
   fit.verified = *difference <= largest_verification_error;
