@@ -143,7 +143,7 @@ class Formulas {
 TEST(Spell, KeepsTheValues) {
   Formulas formulas(8);
   int changed = 0, compared = 0, one_sided = 0;
-  for (int k = 0; k < 4000; ++k) {
+  for (int k = 0; k < 1200; ++k) {
     const Expression before = formulas.sum(2);
     const std::set<std::string> positive = formulas.some_names();
     const Expression after = spelled(before, positive);
@@ -161,8 +161,8 @@ TEST(Spell, KeepsTheValues) {
                                                                                   << a.value << " " << b.value;
     }
   }
-  EXPECT_GT(changed, 1000);
-  EXPECT_GT(compared, 4000);
+  EXPECT_GT(changed, 300);
+  EXPECT_GT(compared, 1200);
   EXPECT_EQ(one_sided, 0);
 }
 
