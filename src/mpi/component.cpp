@@ -112,7 +112,7 @@ void end_launcher_if_it_waits() {
   syscall(SYS_close_range, 1u, ~0u, 0u);
   for (const Request& request : requests_to_end) {
     pollfd end{STDIN_FILENO, POLLIN, 0};
-    if (poll(&end, 1, request.after_milliseconds) != 0) break;
+    if (poll(&end, 1, request.after_milliseconds) > 0) break;  // it has ended
     syscall(SYS_pidfd_send_signal, STDIN_FILENO, request.signal, nullptr, 0u);
   }
   _exit(0);
