@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Coefficients of the float kernels in src/simd/functions.hpp.
+"""Coefficients of the float kernels in src/simd/functions.hpp, and of asin in double.
 
 Each polynomial is the minimax fit (Remez exchange, 60 decimal digits) of the function named beside it; the script prints
-the coefficients rounded to float and the largest error of the fit relative to the function. Standard library only.
+the coefficients rounded to float or double and the largest error of the fit relative to the function. Standard library only.
 """
 from decimal import Decimal as D, getcontext
 import struct
@@ -25,6 +25,16 @@ def cos(x):
     while abs(term) > D("1e-58"):
         term = -term * x * x / ((2 * k - 1) * (2 * k))
         total += term
+        k += 1
+    return total
+
+
+def asin_over_x(z):
+    """asin(x)/x - 1 of z = x^2, divided by z."""
+    term, total, k = D(1) / 6, D(0), 1
+    while abs(term) > D("1e-58"):
+        total += term
+        term = term * z * (2 * k + 1) ** 2 / ((2 * k + 2) * (2 * k + 3))
         k += 1
     return total
 
@@ -73,11 +83,10 @@ def remez(f, weight, lo, hi, degree, rounds=12, grid=4000):
     return c, max(abs(e[0]) for e in error)
 
 
-def report(name, c, error):
-    rounded = [struct.unpack("f", struct.pack("f", float(ck)))[0] for ck in c]
+def report(name, c, error, double=False):
     print(f"{name}: error {float(error):.2e}")
-    for k, ck in enumerate(rounded):
-        print(f"  c{k} = {ck:.9g}")
+    for k, ck in enumerate(c):
+        print(f"  c{k} = {float(ck)!r}" if double else f"  c{k} = {struct.unpack('f', struct.pack('f', float(ck)))[0]:.9g}")
 
 
 half_ln2 = D(2).ln() / 2 * D("1.01")
@@ -99,6 +108,8 @@ z = (PI / 4 * D("1.01")) ** 2
 report("sin", *remez(lambda t: (sin(away(t).sqrt()) / away(t).sqrt() - 1) / away(t), lambda t: away(t), tiny, z, 2))
 report("cos", *remez(lambda t: (cos(away(t).sqrt()) - 1 + away(t) / 2) / away(t) ** 2, lambda t: away(t) ** 2, tiny, z,
                      2))
+# asin(x) = x + x^3 P(x^2) on |x| <= 1/2, as a function of z = x^2
+report("asin", *remez(asin_over_x, away, tiny, D("0.2501"), 11, grid=1000), double=True)
 # pi/2 and ln(2) in pieces whose products with small integers are exact in float
 value, parts = PI / 2, []
 for bits in (11, 11, 24):

@@ -59,6 +59,8 @@ Expression tanh(const Expression& a);
 Expression sigmoid(const Expression& a);
 Expression sin(const Expression& a);
 Expression cos(const Expression& a);
+Expression asin(const Expression& a);
+Expression acos(const Expression& a);
 Expression abs(const Expression& a);
 Expression sign(const Expression& a);      // -1, 0, 1
 Expression negative(const Expression& a);  // 1 where a < 0, else 0
@@ -74,8 +76,8 @@ std::span<const std::string_view> function_names();
 std::string print(const Expression& expression);
 
 // Reads what print writes, and what a person types: + - * / ^ (right-associative, binds tighter than unary minus),
-// parentheses, function calls, numbers, identifiers, "quoted names", the constants pi, inf and nan.
-// The error names the column and what was expected there.
+// parentheses, function calls (ln, arcsin and arccos for log, asin and acos too), numbers, identifiers, "quoted names",
+// the constants pi, inf and nan. The error names the column and what was expected there.
 Result<Expression> parse_expression(std::string_view text);
 
 // The value with names[k] = values[k], all names different; fails when a variable has no value.

@@ -69,7 +69,10 @@ Number numpy_number(double value) {
   return signed_number(value, shortest(value));
 }
 
+// asin and acos have these names in every NumPy, the short ones from version 2 on.
 constexpr FunctionRule kNumpyFunctions[] = {
+    {"asin", {"np.arcsin($a)"}},
+    {"acos", {"np.arccos($a)"}},
     {"negative", {"np.where($a < 0, 1.0, 0.0)"}},
     {"sigmoid", {"1/(1 + np.exp(-$a))", Binding::Product, kPower}},
     {"min", {"np.minimum($a, $b)"}},
@@ -120,9 +123,9 @@ constexpr Language kC = {
 
 // ---- SymPy --------------------------------------------------------------------------------------------------------
 
-constexpr std::string_view kSympyNames[] = {"symbols",   "Abs",      "Float", "Integer", "Max",  "Min",
-                                            "Piecewise", "Rational", "cos",   "exp",     "log",  "nan",
-                                            "oo",        "pi",       "sign",  "sin",     "sqrt", "tanh"};
+constexpr std::string_view kSympyNames[] = {"symbols",  "Abs",  "Float", "Integer", "Max",  "Min", "Piecewise",
+                                            "Rational", "acos", "asin",  "cos",     "exp",  "log", "nan",
+                                            "oo",       "pi",   "sign",  "sin",     "sqrt", "tanh"};
 
 bool is_sympy_word(std::string_view name) {
   return is_python_word(name) ||

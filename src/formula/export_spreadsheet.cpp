@@ -33,6 +33,8 @@ constexpr FunctionRule kSpreadsheetFunctions[] = {
     {"sigmoid", {"1/(1+EXP(-$a))", Binding::Product, kAtom}},
     {"sin", {"SIN($a)"}},
     {"cos", {"COS($a)"}},
+    {"asin", {"ASIN($a)"}},
+    {"acos", {"ACOS($a)"}},
     {"abs", {"ABS($a)"}},
     {"sign", {"SIGN($a)"}},
     {"negative", {"IF($a<0,1,0)"}},

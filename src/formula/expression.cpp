@@ -26,6 +26,8 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double sigmoid_of(double x) { return 1 / (1 + portable::exp(-x)); }
 
+double arc_slope(double x) { return 1 / std::sqrt((1 - x) * (1 + x)); }
+
 double sign_of(double x) { return std::isnan(x) ? x : static_cast<double>((x > 0) - (x < 0)); }
 
 double smaller(double a, double b) {
@@ -52,6 +54,8 @@ constexpr std::array kFunctions = {
              [](double x) { return sigmoid_of(x) * sigmoid_of(-x); }},
     Function{"sin", 1, [](Arguments x) { return portable::sin(*x); }, [](double x) { return portable::cos(x); }},
     Function{"cos", 1, [](Arguments x) { return portable::cos(*x); }, [](double x) { return -portable::sin(x); }},
+    Function{"asin", 1, [](Arguments x) { return portable::asin(*x); }, arc_slope},
+    Function{"acos", 1, [](Arguments x) { return portable::acos(*x); }, [](double x) { return -arc_slope(x); }},
     Function{"abs", 1, [](Arguments x) { return std::abs(*x); }, [](double) { return 1.0; }},
     Function{"sign", 1, [](Arguments x) { return sign_of(*x); }, nullptr},
     Function{"negative", 1, [](Arguments x) { return *x < 0 ? 1.0 : 0.0; }, nullptr},
@@ -222,6 +226,8 @@ Expression tanh(const Expression& a) { return formula::call("tanh", {a}); }
 Expression sigmoid(const Expression& a) { return formula::call("sigmoid", {a}); }
 Expression sin(const Expression& a) { return formula::call("sin", {a}); }
 Expression cos(const Expression& a) { return formula::call("cos", {a}); }
+Expression asin(const Expression& a) { return formula::call("asin", {a}); }
+Expression acos(const Expression& a) { return formula::call("acos", {a}); }
 Expression abs(const Expression& a) { return formula::call("abs", {a}); }
 Expression sign(const Expression& a) { return formula::call("sign", {a}); }
 Expression negative(const Expression& a) { return formula::call("negative", {a}); }

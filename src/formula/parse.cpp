@@ -41,6 +41,13 @@ bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0)
 bool is_binary_operator(char c) { return c != kMinusSign && precedence(c) > 0; }
 bool starts_atom(char c) { return is_letter(c) || is_digit(c) || c == '"' || c == '('; }
 
+// Other spellings of functions. Without a "(" behind them they are names of variables.
+std::string_view usual_name(std::string_view name) {
+  if (name == "ln") return "log";
+  if (name == "arcsin") return "asin";
+  return name == "arccos" ? "acos" : name;
+}
+
 std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
 
 class Parser {
@@ -74,7 +81,7 @@ class Parser {
         const std::size_t start = position_;
         const std::string_view name = read_name();
         skip_space();
-        const Function* function = formula::find_function(name);
+        const Function* function = formula::find_function(peek() == '(' ? usual_name(name) : name);
         if (!function && peek() == '(' && !is_reserved(name)) return fail_unknown_function(start, name);
         if (!function) return push_named(name);
         if (peek() != '(') return fail_function_alone(name);

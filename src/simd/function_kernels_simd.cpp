@@ -33,6 +33,8 @@ struct Functions {
            return both.sin + both.cos;
          });
        }},
+      {"asin", [](const S* in, S* out, int n) { over(in, out, n, [](T x) HWY_ATTR { return asin(x); }); }},
+      {"acos", [](const S* in, S* out, int n) { over(in, out, n, [](T x) HWY_ATTR { return acos(x); }); }},
       {"tanh", [](const S* in, S* out, int n) { over(in, out, n, [](T x) HWY_ATTR { return tanh(x); }); }},
       {"sigmoid", [](const S* in, S* out, int n) { over(in, out, n, [](T x) HWY_ATTR { return sigmoid(x); }); }},
       {"sigmoid_fast",

@@ -1,9 +1,9 @@
-// exp, log, tanh, sigmoid, sin and cos over lanes.
+// exp, log, tanh, sigmoid, sin, cos, asin and acos over lanes.
 //
 // Own kernels, because Highway 1.0.3's have no special values (its exp of NaN is 0, which would hide a diverged run)
 // and fuse products and sums where the CPU can, which would make bits depend on the target. Accuracy and special values
 // of each are lines of the table in tests/simd/functions_test.cpp; float coefficients come from
-// scripts/fit_polynomials.py, double ones are Taylor coefficients.
+// scripts/fit_polynomials.py, double ones are Taylor coefficients but for asin.
 //
 // Two speeds. Per-sample work uses the float kernels (about 1 ulp). The squashing of weights, once per iteration,
 // decides which seeds succeed, so tanh and sigmoid go through double and are rounded once; per-sample gates use
@@ -358,5 +358,56 @@ HWY_INLINE Lanes<float, N> sigmoid(const Lanes<float, N>& x) {
 
 // For gates evaluated per sample.
 NALM_OP Lanes<S, N> sigmoid_fast(const Lanes<S, N>& x) { return 1.0 / (exp(-x) + 1.0); }
+
+// ---- asin and acos -------------------------------------------------------------------------------------------------
+
+// asin(root) = root + rest, where root is |x| up to 1/2, and sqrt((1 - |x|)/2) beyond: asin(x) = pi/2 - 2 asin(root)
+// there. Beyond 1 the root is NaN.
+template <int N>
+struct ArcParts {
+  Mask<double, N> inner;
+  Lanes<double, N> root, rest;
+};
+template <int N>
+HWY_INLINE ArcParts<N> arc_parts(const Lanes<double, N>& x) {
+  const Lanes<double, N> size = abs(x);
+  const Mask<double, N> inner = size <= 0.5;
+  const Lanes<double, N> z = where(inner, size * size, (1.0 - size) * 0.5);
+  const Lanes<double, N> root = where(inner, size, sqrt(z));
+  const Lanes<double, N> z2 = z * z, z4 = z2 * z2;
+  const Lanes<double, N> a =
+      (z * 0.07500000000344825 + 0.16666666666665375) + (z * 0.03038195939601085 + 0.04464285682195926) * z2;
+  const Lanes<double, N> b =
+      (z * 0.017359795737241793 + 0.022371751928581828) + (z * 0.012174945226064576 + 0.01388434982005421) * z2;
+  const Lanes<double, N> c =
+      (z * 0.01959435937134651 + 0.006503511058559159) + (z * 0.03198169691454114 + -0.016326712032498983) * z2;
+  return {inner, root, (a + (b + c * z4) * z4) * z * root};
+}
+
+// pi/2 and what it lacks.
+inline constexpr double half_pi = 1.5707963267948966, half_pi_rest = 6.123233995736766e-17;
+
+template <int N>
+HWY_INLINE Lanes<double, N> asin(const Lanes<double, N>& x) {
+  const ArcParts<N> a = arc_parts(x);
+  const Lanes<double, N> sum = a.root + a.rest;
+  const Lanes<double, N> lost = a.rest - (sum - a.root);  // in rounding the sum, which counts twice in what follows
+  return copysign(where(a.inner, sum, (half_pi - sum * 2.0) + (half_pi_rest - lost * 2.0)), x);
+}
+template <int N>
+HWY_INLINE Lanes<double, N> acos(const Lanes<double, N>& x) {
+  const ArcParts<N> a = arc_parts(x);
+  const Lanes<double, N> twice = (a.root + a.rest) * 2.0;
+  const Lanes<double, N> outer = where(x < 0.0, 2 * half_pi - (twice - 2 * half_pi_rest), twice);
+  return where(a.inner, half_pi - (x - (half_pi_rest - copysign(a.rest, x))), outer);
+}
+template <int N>
+HWY_INLINE Lanes<float, N> asin(const Lanes<float, N>& x) {
+  return in_double(x, [](const Lanes<double, N>& d) HWY_ATTR { return asin(d); });
+}
+template <int N>
+HWY_INLINE Lanes<float, N> acos(const Lanes<float, N>& x) {
+  return in_double(x, [](const Lanes<double, N>& d) HWY_ATTR { return acos(d); });
+}
 
 }  // namespace nalm::simd::NALM_TARGET

@@ -81,6 +81,7 @@ using Mask = Parts<hn::Mask<RegisterTag<S>>, N>;
 
 template <class S, int N = 1>
 struct __attribute__((may_alias)) Lanes {
+  using Number = S;
   using D = RegisterTag<S>;
   using Vector = hn::Vec<D>;
   static constexpr std::size_t count = HWY_LANES(S);  // runs

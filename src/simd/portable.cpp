@@ -262,6 +262,8 @@ double pow(double x, double y) {
 
 double sin(double x) { return x == 0 ? x : sine(x, 0); }
 double cos(double x) { return sine(x, 1); }
+double asin(double x) { return number(lanes::asin(Lane(x))); }
+double acos(double x) { return number(lanes::acos(Lane(x))); }
 double tanh(double x) { return number(lanes::tanh(Lane(x))); }
 double hypot(double x, double y) { return std::sqrt(x * x + y * y); }
 

@@ -53,7 +53,7 @@ class Generator {
     }
     const Expression a = tree(depth - 1);
     if (below(6) == 0) return -a;
-    if (below(5) == 0) return *Expression::call(function_names()[below(10)], {a});
+    if (below(5) == 0) return *Expression::call(function_names()[below(function_names().size() - 2)], {a});
     if (below(5) == 0) return pow(a, constants_of_powers()[below(constants_of_powers().size())]);
     const Expression b = tree(depth - 1);
     switch (below(10)) {
@@ -72,7 +72,7 @@ class Generator {
       case 8:
         return pow(a, b);
       default:
-        return *Expression::call(function_names()[10 + below(2)], {a, b});
+        return *Expression::call(function_names()[function_names().size() - 1 - below(2)], {a, b});
     }
   }
 
@@ -327,6 +327,8 @@ class Spreadsheet {
     if (function == "TANH") return std::tanh(x[0]);
     if (function == "SIN") return std::sin(x[0]);
     if (function == "COS") return std::cos(x[0]);
+    if (function == "ASIN") return std::asin(x[0]);
+    if (function == "ACOS") return std::acos(x[0]);
     if (function == "ABS") return std::abs(x[0]);
     if (function == "SIGN") return static_cast<double>((x[0] > 0) - (x[0] < 0));
     if (function == "IF") return x[0] != 0 ? x[1] : x[2];

@@ -48,6 +48,36 @@ TEST(FindFormat, KnowsAllNamesAndListsThem) {
       "there is no formula format \"Word\"; the formats are text, latex, sympy, python, c, spreadsheet, mathml, numpy");
 }
 
+// The functions that a search may find, in all languages.
+TEST(Export, EveryFunctionHasItsNameInEveryLanguage) {
+  struct Row {
+    std::string_view name, latex, python, numpy, spreadsheet, mathml;
+  };
+  const Row rows[] = {
+      {"exp", "e^{a}", "math.exp(a)", "np.exp(a)", "EXP(A2)", "<msup><mi>e</mi><mrow><mi>a</mi></mrow></msup>"},
+      {"log", R"(\ln\left(a\right))", "math.log(a)", "np.log(a)", "LN(A2)", "<mi>ln</mi>"},
+      {"sin", R"(\sin\left(a\right))", "math.sin(a)", "np.sin(a)", "SIN(A2)", "<mi>sin</mi>"},
+      {"cos", R"(\cos\left(a\right))", "math.cos(a)", "np.cos(a)", "COS(A2)", "<mi>cos</mi>"},
+      {"tanh", R"(\tanh\left(a\right))", "math.tanh(a)", "np.tanh(a)", "TANH(A2)", "<mi>tanh</mi>"},
+      {"asin", R"(\arcsin\left(a\right))", "math.asin(a)", "np.arcsin(a)", "ASIN(A2)", "<mi>arcsin</mi>"},
+      {"acos", R"(\arccos\left(a\right))", "math.acos(a)", "np.arccos(a)", "ACOS(A2)", "<mi>arccos</mi>"},
+  };
+  for (const Row& row : rows) {
+    const std::string call = std::string(row.name) + "(a)";
+    EXPECT_EQ(exported(call, FormulaFormat::Text), "y = " + call);
+    EXPECT_EQ(exported(call, FormulaFormat::Latex), "y = " + std::string(row.latex));
+    EXPECT_EQ(exported(call, FormulaFormat::Python),
+              "import math\n\n\ndef y(a):\n    \"\"\"y = " + call + "\"\"\"\n    return " + std::string(row.python));
+    EXPECT_EQ(exported(call, FormulaFormat::Sympy),
+              "from sympy import symbols, " + std::string(row.name) + "\na = symbols(\"a\", real=True)\ny = " + call);
+    EXPECT_EQ(exported(call, FormulaFormat::C),
+              "#include <math.h>\n\n/* y = " + call + " */\ndouble y(double a) {\n  return " + call + ";\n}");
+    EXPECT_EQ(exported(call, FormulaFormat::Spreadsheet), "=" + std::string(row.spreadsheet));
+    EXPECT_NE(exported(call, FormulaFormat::MathMl).find(row.mathml), std::string::npos) << row.name;
+    EXPECT_TRUE(exported(call, *find_format("numpy")).ends_with("    return " + std::string(row.numpy))) << row.name;
+  }
+}
+
 TEST(ExportText, IsAnEquation) {
   EXPECT_EQ(exported("a*b + 2*c", FormulaFormat::Text), "y = a*b + 2*c");
   EXPECT_EQ(exported("\"speed (km/h)\"/3", FormulaFormat::Text, "drag (N)"), "\"drag (N)\" = \"speed (km/h)\"/3");

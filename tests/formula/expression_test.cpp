@@ -130,7 +130,7 @@ TEST(Call, WhatIsNotAFunctionIsNan) {
 }
 
 TEST(Call, EveryNamedFunctionCanBeCalled) {
-  EXPECT_EQ(function_names().size(), 12U);
+  EXPECT_EQ(function_names().size(), 14U);
   for (const std::string_view name : function_names()) {
     const bool two = name == "min" || name == "max";
     const Expression e = *(two ? Expression::call(name, {x(), y()}) : Expression::call(name, {x()}));
@@ -164,6 +164,9 @@ TEST(Evaluate, FunctionsAreThePortableOnes) {
   EXPECT_EQ(value(sigmoid(x()), 1.5), 1 / (1 + portable::exp(-1.5)));
   EXPECT_EQ(value(sin(x()), 1.5), portable::sin(1.5));
   EXPECT_EQ(value(cos(x()), 1.5), portable::cos(1.5));
+  EXPECT_EQ(value(asin(x()), 0.7), portable::asin(0.7));
+  EXPECT_EQ(value(acos(x()), 0.7), portable::acos(0.7));
+  EXPECT_TRUE(std::isnan(value(asin(x()), 1.5)) && std::isnan(value(acos(x()), -1.5)));
   EXPECT_EQ(value(abs(x()), -1.5), 1.5);
   EXPECT_EQ(value(pow(x(), 0.3), 1.5), portable::pow(1.5, 0.3));
 }
@@ -252,6 +255,9 @@ TEST(Scale, FunctionsCountToFirstOrder) {
   EXPECT_EQ(scaled(exp(log(x())), 0).scale, 0);
   EXPECT_EQ(scaled(sqrt(x()), 0).scale, 0);
   EXPECT_EQ(scaled(tanh(x()), 1000).scale, 1);
+  EXPECT_DOUBLE_EQ(scaled(asin(x()), 0.6).scale, 0.6 / 0.8 + std::asin(0.6));
+  EXPECT_DOUBLE_EQ(scaled(acos(x()), -0.6).scale, 0.6 / 0.8 + std::acos(-0.6));
+  EXPECT_EQ(scaled(asin(x()), 1).scale, kInf);
   EXPECT_EQ(scaled(max(x(), y()), -7, 2).scale, 7);
 }
 
@@ -274,6 +280,7 @@ TEST(Scale, BoundsTheDifferenceOfEqualFormulas) {
       {"(x/y - 1)*y", "x - y"},
       {"sin(x - y)", "sin(x)*cos(y) - cos(x)*sin(y)"},
       {"tanh(x)", "2*sigmoid(2*x) - 1"},
+      {"asin(tanh(x))", "1.5707963267948966 - acos(tanh(x))"},
   };
   const std::vector<double> points = {-3.7, -1.1, -1e-5, 1e-7, 0.3, 0.30000000001, 1, 2.5, 17.0 / 3};
   for (const auto& [left, right] : pairs) {

@@ -188,10 +188,18 @@ TEST(ParseError, Commas) {
   EXPECT_EQ(message("min((x, y))"), "column 7" + rest);
 }
 
+TEST(Parse, OtherSpellingsOfFunctions) {
+  EXPECT_EQ(print(parsed("ln(x)")), "log(x)");
+  EXPECT_EQ(print(parsed("arcsin(x) + arccos (y)")), "asin(x) + acos(y)");
+  // They are names as long as no "(" follows.
+  EXPECT_EQ(print(parsed("2*ln + arcsin")), "2*ln + arcsin");
+}
+
 TEST(ParseError, Functions) {
-  EXPECT_EQ(message("2*foo(x)"),
-            "column 3: unknown function \"foo\"; the functions are exp, log, sqrt, tanh, sigmoid, sin, cos, abs, sign, "
-            "negative, min, max, a power is a^b and a product a*b");
+  EXPECT_EQ(
+      message("2*foo(x)"),
+      "column 3: unknown function \"foo\"; the functions are exp, log, sqrt, tanh, sigmoid, sin, cos, asin, acos, "
+      "abs, sign, negative, min, max, a power is a^b and a product a*b");
   EXPECT_EQ(message("sin x"),
             "column 5: expected \"(\" after the function sin; a variable of that name is written in double quotes, "
             "\"sin\"");

@@ -239,7 +239,7 @@ class Generator {
     }
     const Expression a = tree(depth - 1);
     if (below(5) == 0) return -a;
-    if (below(8) == 0) return *Expression::call(function_names()[below(10)], {a});
+    if (below(8) == 0) return *Expression::call(function_names()[below(function_names().size() - 2)], {a});
     const Expression b = tree(depth - 1);
     switch (below(12)) {
       case 0:
@@ -259,7 +259,7 @@ class Generator {
       case 10:
         return pow(a, b);
       default:
-        return *Expression::call(function_names()[10 + below(2)], {a, b});
+        return *Expression::call(function_names()[function_names().size() - 1 - below(2)], {a, b});
     }
   }
 

@@ -82,6 +82,8 @@ constexpr Line float_table[] = {
     {"cos", -10, 10, true, 0.85},                       // 0.78
     {"cos", -1e4, 1e4, true, 0.85},                     // 0.78
     {"cos", -1e5, 1e5, true, 10},                       // 6.4
+    {"asin", -1, 1, false, 0.501},                      // 0.50
+    {"acos", -1, 1, false, 0.501},                      // 0.50
     {"tanh", -20, 20, false, 0.501},                    // 0.50
     {"sigmoid", -87, 100, false, 0.501},                // 0.50
     {"sigmoid_fast", -87, 100, false, 2.6},             // 2.43
@@ -97,6 +99,8 @@ constexpr Line double_table[] = {
     {"cos", -1.5, 1.5, false, 2.1},                                         // 1.87
     {"cos", -10, 10, true, 0.75},                                           // 0.66
     {"cos", -1e6, 1e6, true, 0.95},                                         // 0.86
+    {"asin", -1, 1, false, 1.4},                                            // 1.25
+    {"acos", -1, 1, false, 1.3},                                            // 1.16
     {"tanh", -25, 25, false, 2.7},                                          // 2.50
     {"sigmoid", -708, 100, false, 2.4},                                     // 2.21
     {"sigmoid_fast", -708, 100, false, 2.4},                                // 2.21
@@ -108,6 +112,8 @@ E exact(std::string_view name, E x) {
   if (name == "log") return std::log(x);
   if (name == "sin") return std::sin(x);
   if (name == "cos") return std::cos(x);
+  if (name == "asin") return std::asin(x);
+  if (name == "acos") return std::acos(x);
   if (name == "tanh") return std::tanh(x);
   return 1 / (1 + std::exp(-x));
 }
@@ -174,7 +180,8 @@ using NumberTypes = testing::Types<float, double>;
 TYPED_TEST_SUITE(SpecialValues, NumberTypes);
 
 TYPED_TEST(SpecialValues, NanStaysNan) {
-  for (const std::string_view name : {"exp", "log", "sin", "cos", "sincos", "tanh", "sigmoid", "sigmoid_fast"}) {
+  for (const std::string_view name :
+       {"exp", "log", "sin", "cos", "sincos", "asin", "acos", "tanh", "sigmoid", "sigmoid_fast"}) {
     EXPECT_TRUE(std::isnan(value<TypeParam>(name, nan))) << name;
     EXPECT_TRUE(std::isnan(value<TypeParam>(name, -nan))) << name;
   }
@@ -256,6 +263,25 @@ TYPED_TEST(SpecialValues, SineAndCosineOfInfinityAreNan) {
   }
   EXPECT_EQ(value<TypeParam>("sin", 0), 0);
   EXPECT_EQ(value<TypeParam>("cos", 0), 1);
+}
+
+TYPED_TEST(SpecialValues, ArcusesEndAtOne) {
+  const auto pi = static_cast<TypeParam>(3.14159265358979323846);
+  EXPECT_EQ(value<TypeParam>("asin", 1), pi / 2);
+  EXPECT_EQ(value<TypeParam>("asin", -1), -pi / 2);
+  EXPECT_EQ(value<TypeParam>("acos", 1), 0);
+  EXPECT_EQ(value<TypeParam>("acos", 0), pi / 2);
+  EXPECT_EQ(value<TypeParam>("acos", -0.0), pi / 2);
+  EXPECT_EQ(value<TypeParam>("acos", -1), pi);
+  EXPECT_TRUE(std::signbit(value<TypeParam>("asin", -0.0)));
+  const double denormal = static_cast<double>(std::numeric_limits<TypeParam>::denorm_min());
+  EXPECT_EQ(value<TypeParam>("asin", denormal), static_cast<TypeParam>(denormal));
+  for (const std::string_view name : {"asin", "acos"}) {
+    for (const double x : {1.0000002, 2.0, 1e30, infinity}) {
+      EXPECT_TRUE(std::isnan(value<TypeParam>(name, x))) << name << " of " << x;
+      EXPECT_TRUE(std::isnan(value<TypeParam>(name, -x))) << name << " of " << -x;
+    }
+  }
 }
 
 TYPED_TEST(SpecialValues, SineAndCosineOfHugePhasesStayWithinOne) {

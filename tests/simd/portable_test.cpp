@@ -44,6 +44,10 @@ const Line table[] = {
     {"sin of large angles", portable::sin, std::sin, 13.8, 43, true, 3.2},
     {"cos", portable::cos, std::cos, -10, 10, false, 2.1},
     {"cos of large angles", portable::cos, std::cos, 13.8, 43, true, 3.2},
+    {"asin", portable::asin, std::asin, -1, 1, false, 1.4},
+    {"asin near 0", portable::asin, std::asin, -40, -1, true, 1.4},
+    {"acos", portable::acos, std::acos, -1, 1, false, 1.3},
+    {"acos near 1", portable::acos, std::acos, 0.9999, 1, false, 1.3},
     {"tanh", portable::tanh, std::tanh, -20, 20, false, 3.0},
     {"x^(1/3)", [](double x) { return portable::pow(x, 1.0 / 3); },
      [](long double x) { return std::pow(x, static_cast<long double>(1.0 / 3)); }, -700, 700, true, 0.52},
@@ -110,6 +114,8 @@ TEST(Portable, SpecialValuesAreThoseOfTheCStandard) {
   check("log10", portable::log10, [](double x) { return std::log10(x); });
   check("sin", portable::sin, [](double x) { return std::sin(x); });
   check("cos", portable::cos, [](double x) { return std::cos(x); });
+  check("asin", portable::asin, [](double x) { return std::asin(x); });
+  check("acos", portable::acos, [](double x) { return std::acos(x); });
   check("tanh", portable::tanh, [](double x) { return std::tanh(x); });
   for (const double y : values)
     check(
@@ -128,8 +134,9 @@ TEST(Portable, BitsAreTheSameOnEveryMachine) {
     add(portable::exp(x - 100)), add(portable::expm1(x / 100)), add(portable::log(x)), add(portable::log1p(x));
     add(portable::log10(x)), add(portable::pow(x, 1.7)), add(portable::pow(x, -0.3 * x)), add(portable::sin(x));
     add(portable::cos(x * 1e9)), add(portable::tanh(x / 50)), add(portable::hypot(x, 3));
+    add(portable::asin(k / 2e4)), add(portable::acos(k / 1e4 - 1));
   }
-  EXPECT_EQ(hash, 13603692933538221295u);
+  EXPECT_EQ(hash, 13728209603556879647u);
 }
 
 }  // namespace

@@ -15,6 +15,8 @@ double log10(double x);
 double pow(double x, double y);
 double sin(double x);
 double cos(double x);
+double asin(double x);
+double acos(double x);
 double tanh(double x);
 double hypot(double x, double y);  // overflows where a square does
 

@@ -7,6 +7,7 @@
 //   negative(x)       1 where x < 0, else 0                             on all three
 //   tanh sigmoid      accurate: for weights, once per iteration         on all three
 //   tanh(x, k) sigmoid(x, k)   of k*x                                   lanes, double
+//   asin acos         NaN outside of [-1, 1]                            on all three
 //   sigmoid_fast      for gates, once per sample                        on all three
 //   sin cos sincos    sincos gives both for the price of one            lanes, double; sin and cos on all
 //   where(c, a, b), comparisons                                         lanes, double
@@ -122,6 +123,8 @@ inline double sqrt(double x) { return std::sqrt(x); }
 inline double abs(double x) { return std::fabs(x); }
 inline double sin(double x) { return portable::sin(x); }
 inline double cos(double x) { return portable::cos(x); }
+inline double asin(double x) { return portable::asin(x); }
+inline double acos(double x) { return portable::acos(x); }
 inline double tanh(double x) { return portable::tanh(x); }
 inline double tanh(double x, double scale) { return portable::tanh(scale * x); }
 inline double sigmoid(double x) { return 1 / (1 + portable::exp(-x)); }
