@@ -27,13 +27,20 @@ namespace nalm {
 
 enum class Powers { Integer, Half, Any };
 
+// What FitOptions::functions may name.
+inline constexpr std::string_view fit_functions[] = {"exp", "log", "sin", "cos", "tanh", "asin", "acos"};
+
+// The names in "exp,log", or all of them for "all"; fit() says which it does not know.
+std::vector<std::string> read_functions(std::string_view text);
+
 struct FitOptions {
   std::string target{};               // a column
   std::vector<std::string> inputs{};  // columns; empty: all others
   std::string stack{};                // "NAU:2,NMU:1": only this one; empty: the ladder
   Powers powers = Powers::Half;
-  std::vector<std::string> use{};  // columns that must appear in the formula
-  std::string by{};                // a column of words or numbers: each of its groups has a constant of its own
+  std::vector<std::string> functions{};  // of `fit_functions`, that may appear; empty: arithmetic alone
+  std::vector<std::string> use{};        // columns that must appear in the formula
+  std::string by{};                      // a column of words or numbers: each of its groups has a constant of its own
   // How much the squared error of a row counts, by at most one of these.
   std::string weights{};  // a column with the weights
   std::string sigma{};    // a column with the standard errors of the target

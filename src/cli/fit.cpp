@@ -20,7 +20,8 @@ namespace nalm::cli {
 namespace {
 
 struct FitCommand {
-  std::string data, target, inputs, model, powers = "half", use, by, weights, sigma, score, given, format, out;
+  std::string data, target, inputs, model, powers = "half", functions, use, by, weights, sigma, score, given, format,
+                                           out;
   std::string accept = "law";
   double time_limit = 0;
   std::uint64_t seed = 1;
@@ -54,6 +55,7 @@ std::string command_of(const FitCommand& o) {
   add("--inputs", o.inputs);
   add("--model", o.model);
   if (o.powers != "half") add("--powers", o.powers);
+  add("--functions", o.functions);
   add("--use", o.use);
   add("--by", o.by);
   add("--weights", o.weights);
@@ -228,6 +230,7 @@ int run_fit(const FitCommand& o) {
   FitOptions options;
   options.inputs = names_in(o.inputs);
   options.stack = o.model;
+  options.functions = read_functions(o.functions);
   options.powers = o.powers == "integer" ? Powers::Integer : o.powers == "half" ? Powers::Half : Powers::Any;
   options.use = names_in(o.use);
   options.by = o.by;
@@ -260,12 +263,14 @@ void add_fit(Program& program) {
   program
       .add("fit",
            "Find the formula behind a table: + - * /, powers, constants, sums of products, ratios of sums and "
-           "comparison; not sin or exp")
+           "comparison; functions such as sin and exp with --functions")
       .word("data", o.data, "Table (CSV: comma, semicolon or tab); - is standard input")
       .text("--target", o.target, "The column that the formula should give; several, such as y,z, one after the other")
       .text("--inputs", o.inputs, "Columns that it may use, such as a,b,c; all others if not given")
       .text("--model", o.model, "Train only this stack, such as \"NAU:2,NMU:1\"; a scale and an offset are added")
       .choice("--powers", o.powers, {"integer", "half", "any"}, "Powers that may appear")
+      .text("--functions", o.functions,
+            "Functions that may appear besides: some of exp,log,sin,cos,tanh,asin,acos, or all")
       .text("--use", o.use, "Columns that must appear, such as a,b")
       .text("--by", o.by, "Column of groups: each has a constant of its own, a factor or what is added")
       .text("--weights", o.weights, "Column that says how much each row's squared error counts")
@@ -287,6 +292,7 @@ void add_fit(Program& program) {
           "  nalm fit data.csv --target force --format python > force.py\n"
           "  nalm fit data.csv --target y --score \"a*b + c\"\n"
           "  nalm fit puromycin.csv --target rate --inputs conc --given \"Vmax*conc/(K + conc)\"\n"
+          "  nalm fit swing.csv --target y --functions sin,exp\n"
           "  nalm fit mammals.csv --target brain --relative --powers any\n"
           "  nalm fit growth.csv --target height --by species\n"
           "Exit code 0: a law was found; 1: an approximation (0 with --accept approximation) or nothing; 2: bad data; "

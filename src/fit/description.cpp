@@ -10,6 +10,8 @@ namespace nalm::fitting {
 
 namespace {
 
+constexpr double cost_of_function = 3;  // it is one of seven, and there might be none
+
 double above_rounding(double mse) { return std::max(mse, rounding_level * rounding_level); }
 
 double cost_of_power(double power) {
@@ -56,6 +58,12 @@ double description_length(const Form& form, double mse, std::size_t rows) {
     for (const Term& term : sum.terms)
       cost += 1.5 + cost_of_powers(term.powers) + cost_of_number(term.coefficient, rows);
   }
+  for (const Atom& atom : form.atoms) {
+    cost += cost_of_function;
+    for (const Term& term : atom.argument.terms)
+      cost += 1.5 + cost_of_powers(term.powers) + cost_of_number(term.coefficient, rows);
+  }
+  if (!form.outer.empty()) cost += cost_of_function;
   return length_of_errors(mse, rows_beside(static_cast<std::size_t>(free_count(form)), rows)) + cost;
 }
 
@@ -76,7 +84,7 @@ double length_of_structure(const Expression& formula, std::size_t columns) {
         length += 0.5;
         break;
       case Kind::Call:
-        length += e.name() == "sqrt" ? 1.5 : 3;
+        length += e.name() == "sqrt" ? 1.5 : cost_of_function;
         break;
       case Kind::Power:
         length += e.operands()[1].kind() == Kind::Constant ? cost_of_power(e.operands()[1].constant()) : 3;

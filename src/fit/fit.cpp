@@ -10,12 +10,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/text.hpp"
 #include "base/threads.hpp"
 #include "fit/candidates.hpp"
 #include "fit/compare.hpp"
 #include "fit/data.hpp"
 #include "fit/description.hpp"
 #include "fit/fit.hpp"
+#include "fit/functions/search.hpp"
 #include "fit/groups.hpp"
 #include "fit/relative.hpp"
 #include "fit/robust.hpp"
@@ -35,6 +37,8 @@ namespace {
 
 constexpr std::size_t rows_for_comparing = 500;
 constexpr int digits_for_people = 4;
+constexpr std::size_t simple_waves = 2;
+constexpr int most_free = 5;
 
 using Clock = std::chrono::steady_clock;
 
@@ -167,6 +171,27 @@ void add_comparison(std::vector<Finalist>& finalists, const Data& data, const Fi
   finalists.push_back(std::move(*compared));
 }
 
+// Simple arithmetic first: a function has to pay for itself. Larger stacks only where functions do not give every row.
+SearchResult search_with_functions(const Data& data, const FitOptions& options, const SearchWatch& watch) {
+  if (options.functions.empty()) return search(data, options, watch);
+  // A long polynomial comes as close to a function as anybody likes.
+  const auto ended = [](const SearchResult& result) {
+    return result.cut || std::any_of(result.found.begin(), result.found.end(), [](const Found& found) {
+             return is_exact(found) && free_count(found.form) <= most_free;
+           });
+  };
+  SearchResult plain = search(data, options, watch, simple_waves);
+  if (ended(plain)) return plain;
+  SearchResult found = search_functions(data, options, watch);
+  if (!ended(found)) plain = search(data, options, watch);
+  found.cut = found.cut || plain.cut;
+  std::move(plain.found.begin(), plain.found.end(), std::back_inserter(found.found));
+  std::move(plain.restarts.begin(), plain.restarts.end(), std::back_inserter(found.restarts));
+  std::stable_sort(found.found.begin(), found.found.end(),
+                   [](const Found& a, const Found& b) { return a.length < b.length; });
+  return found;
+}
+
 // What the ladder of stacks comes to.
 void fit_ladder(Fit& fit, const Data& data, const FitOptions& options, const FitWatch& watch,
                 const std::function<bool()>& stop) {
@@ -178,7 +203,7 @@ void fit_ladder(Fit& fit, const Data& data, const FitOptions& options, const Fit
            best ? print(in_digits(to_expression(best->form, data.columns, data.negative), digits_for_people)) : ""});
     };
   }
-  const SearchResult found = search(data, options, search_watch);
+  const SearchResult found = search_with_functions(data, options, search_watch);
   fit.cut = found.cut;
   fit.restarts = static_cast<int>(found.restarts.size());
   const std::vector<Found> chosen = finalists_of(found.found);
@@ -207,9 +232,22 @@ void fit_ladder(Fit& fit, const Data& data, const FitOptions& options, const Fit
                                                    [&](const Found& r) { return r.mse <= good_enough; }));
   }
   list_candidates(fit, finalists, best);
+  if (options.functions.empty() && !fit.cut && fit.verdict() == Verdict::Approximation && !found.found.empty()) {
+    const std::vector<std::string> names = functions_worth_a_try(data, options, found.found[0].length);
+    if (!names.empty())
+      fit.notes.push_back(fmt::format("a formula with {} describes these rows more shortly; try --functions {}",
+                                      fmt::join(names, " and "), fmt::join(names, ",")));
+  }
 }
 
 Status check_options(const FitOptions& options) {
+  for (const std::string& name : options.functions) {
+    if (std::find(std::begin(fit_functions), std::end(fit_functions), name) == std::end(fit_functions))
+      return Error{fmt::format("\"{}\" is not a function that a fit may use; there are {}.", name,
+                               fmt::join(fit_functions, ", "))};
+  }
+  if (!options.stack.empty() && !options.functions.empty())
+    return Error{"a stack of your own has the functions that its modules have; leave out functions, or the stack."};
   const bool weighted = options.relative || !options.weights.empty() || !options.sigma.empty();
   if (!options.stack.empty() && (weighted || options.robust || !options.by.empty()))
     return Error{
@@ -249,6 +287,14 @@ Result<Fit> fit(const Table& table, const FitOptions& options, const FitWatch& w
   if (Status concluded = conclude(*fit, data, options); !concluded) return concluded.error();
   fit->seconds = seconds_since(start);
   return fit;
+}
+
+std::vector<std::string> read_functions(std::string_view text) {
+  if (text == "all") return {std::begin(fit_functions), std::end(fit_functions)};
+  std::vector<std::string> names;
+  for (const std::string_view name : split(text))
+    if (!name.empty()) names.emplace_back(name);
+  return names;
 }
 
 std::vector<std::string> positive_columns(std::span<const FitProbe::Range> box) {

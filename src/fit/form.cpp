@@ -68,13 +68,21 @@ namespace {
 class Writer {
  public:
   Writer(const Form& form, const std::vector<std::string>& columns, const std::vector<bool>& negative, bool with_slots)
-      : form_(form), columns_(columns), negative_(negative) {
+      : form_(form), negative_(negative) {
+    for (const std::string& column : columns) columns_.push_back(Expression::variable(column));
     int slot = 0;
     for_each_number(form, [&](const Number& number) {
       const bool open = with_slots && number.free;
       numbers_.push_back(open ? Expression::variable(slot_name(slot++)) : Expression(number.value));
     });
     std::size_t next = form.products.size();
+    for (const InnerSum& sum : form.sums) next += sum.terms.size();
+    for (const Atom& atom : form.atoms) {
+      columns_.push_back(formula::call(atom.function, {argument(atom.argument, next)}));
+      negative_.push_back(atom.negative);
+      next += atom.argument.terms.size();
+    }
+    next = form.products.size();
     for (const InnerSum& sum : form.sums) {
       sums_.push_back(inner_sum(sum, next));
       next += sum.terms.size();
@@ -88,8 +96,9 @@ class Writer {
       for (const auto& [s, power] : form_.products[p].sums) sides.add(sums_[s], power);
       sum += sides.times(numbers_[p]);
     }
-    return sum;
+    return form_.outer.empty() ? sum : formula::call(form_.outer, {sum});
   }
+  Expression atom(std::size_t k) const { return columns_[columns_.size() - form_.atoms.size() + k]; }
 
  private:
   // Of a fraction.
@@ -113,13 +122,26 @@ class Writer {
     Sides sides;
     for (std::size_t i = 0; i < powers.size(); ++i) {
       if (powers[i] == 0) continue;
-      const Expression column = Expression::variable(columns_[i]);
+      const Expression& column = columns_[i];
       // As the layers compute it: a power of the magnitude, and the sign if the rounded power is odd.
       const bool magnitude = negative_[i] && !is_whole(powers[i]);
       sides.add(magnitude ? abs(column) : column, powers[i]);
       if (magnitude && modules::NruPower::counts_sign(powers[i])) sides.above.push_back(sign(column));
     }
     return sides;
+  }
+
+  // t*(a - b) rather than a*t - b*t: where a and b are close, digits are lost otherwise.
+  Expression argument(const InnerSum& sum, std::size_t first_number) const {
+    InnerSum rest = sum;
+    PowerList common = sum.terms[0].powers;
+    for (const Term& term : sum.terms) {
+      for (std::size_t i = 0; i < common.size(); ++i)
+        if (term.powers[i] != common[i]) common[i] = 0;
+    }
+    if (sum.terms.size() == 1 || is_constant(common)) return inner_sum(sum, first_number);
+    for (Term& term : rest.terms) add_powers(term.powers, common, -1);
+    return columns_of(common).times(inner_sum(rest, first_number));
   }
 
   Expression inner_sum(const InnerSum& sum, std::size_t first_number) const {
@@ -134,9 +156,8 @@ class Writer {
   }
 
   const Form& form_;
-  const std::vector<std::string>& columns_;
-  const std::vector<bool>& negative_;
-  std::vector<Expression> numbers_, sums_;
+  std::vector<Expression> columns_, numbers_, sums_;
+  std::vector<bool> negative_;
 };
 
 }  // namespace
@@ -144,6 +165,11 @@ class Writer {
 Expression to_expression(const Form& form, const std::vector<std::string>& columns, const std::vector<bool>& negative,
                          bool with_slots) {
   return Writer(form, columns, negative, with_slots).formula();
+}
+
+Expression to_expression(const Atom& atom, const std::vector<std::string>& columns, const std::vector<bool>& negative) {
+  const Form form{{}, {}, {atom}};
+  return Writer(form, columns, negative, false).atom(0);
 }
 
 int size_of(const Expression& expression) {

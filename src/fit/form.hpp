@@ -3,8 +3,10 @@
 //   y = sum_p C_p * prod_i x_i^P_pi * prod_s S_s^V_ps,     S_s = sum_t c_st * prod_i x_i^p_sti
 //
 // Sums of products, ratios of sums, roots of sums and products of differences all have this shape, and so do the stacks
-// that the search trains. form_algebra.hpp says when two forms are the same formula, form_spell.hpp how many ways there
-// are to write one; a form turns into a formula (to_expression) and into layers (form_layers.hpp).
+// that the search trains. With functions (FitOptions::functions) there are atoms, f(sum of products of powers of
+// columns), which stand behind the columns as further ones, and one function may stand around the whole.
+// form_algebra.hpp says when two forms are the same formula, form_spell.hpp how many ways there are to write one; a
+// form turns into a formula (to_expression) and into layers (form_layers.hpp).
 #pragma once
 
 #include <limits>
@@ -40,9 +42,19 @@ struct Product {
   std::vector<std::pair<std::size_t, double>> sums;  // index into Form::sums, and its power
 };
 
+// A function of a sum of products of powers of columns. In a form with atoms, powers of sums and products are those of
+// the columns and then of the atoms; those of an argument are of columns alone.
+struct Atom {
+  std::string function;
+  InnerSum argument;
+  bool negative = true;  // it has negative values on the rows
+};
+
 struct Form {
   std::vector<InnerSum> sums;
   std::vector<Product> products;
+  std::vector<Atom> atoms = {};
+  std::string outer = {};  // the function around the whole; empty: none
 };
 
 // A form, and how well it does on some rows.
@@ -61,12 +73,15 @@ void add_powers(PowerList& to, const PowerList& powers, double times);
 // All columns with a factor each, and a constant.
 Form sum_of_columns(const Data& data);
 
-// Calls visit(number) for all numbers: those of the products, then those of the sums.
+// Calls visit(number) for all numbers: those of the products, then those of the sums, then those of the atoms.
 template <class AnyForm, class Visit>
 void for_each_number(AnyForm& form, Visit visit) {
   for (auto& product : form.products) visit(product.coefficient);
   for (auto& sum : form.sums) {
     for (auto& term : sum.terms) visit(term.coefficient);
+  }
+  for (auto& atom : form.atoms) {
+    for (auto& term : atom.argument.terms) visit(term.coefficient);
   }
 }
 std::vector<Number*> numbers(Form& form);
@@ -78,6 +93,8 @@ int free_count(const Form& form);
 
 Expression to_expression(const Form& form, const std::vector<std::string>& columns, const std::vector<bool>& negative,
                          bool with_slots = false);
+
+Expression to_expression(const Atom& atom, const std::vector<std::string>& columns, const std::vector<bool>& negative);
 
 // Operations, variables and numbers of an expression.
 int size_of(const Expression& expression);

@@ -258,12 +258,13 @@ bool normalise(Form& form, const std::vector<bool>& negative) {
 std::string key_of(const Form& form) {
   std::string text;
   for (const Product& product : form.products) text += key_of_product(form, product) + " + ";
-  return text;
+  for (const Atom& atom : form.atoms) text += fmt::format("; {}({})", atom.function, key_of_sum(atom.argument));
+  return form.outer.empty() ? text : fmt::format("{}({})", form.outer, text);
 }
 
 std::optional<Form> expanded(const Form& form) {
   if (form.sums.empty()) return std::nullopt;
-  Form result;
+  Form result{{}, {}, form.atoms, form.outer};
   for (const Product& product : form.products) {
     std::vector<Product> terms = {{product.coefficient, product.powers, {}}};
     for (const auto& [s, power] : product.sums) {

@@ -1,6 +1,9 @@
 #include "fit/form_layers.hpp"
 
 #include <algorithm>
+#include <iterator>
+
+#include "nalm/modules/functions.hpp"
 
 namespace nalm::fitting {
 
@@ -21,6 +24,12 @@ std::vector<double> transposed(const std::vector<PowerList>& outputs, std::size_
     for (const PowerList& powers : outputs) W.push_back(powers[i]);
   }
   return W;
+}
+
+std::vector<PowerList> columns_alone(std::size_t inputs) {
+  std::vector<PowerList> plain;
+  for (std::size_t i = 0; i < inputs; ++i) plain.push_back(power_of_column(inputs, i, 1));
+  return plain;
 }
 
 // The products of columns that the first sums are made of: the columns themselves if these are enough.
@@ -64,14 +73,14 @@ void add_layer(Model& model, const char* module, std::size_t inputs, std::size_t
   model.layers.push_back({info, shape, std::move(parameters)});
 }
 
-Model to_model(const Form& form, const std::vector<std::string>& columns) {
-  const std::size_t inputs = columns.size();
-  std::vector<PowerList> plain;
-  for (std::size_t i = 0; i < inputs; ++i) plain.push_back(power_of_column(inputs, i, 1));
+namespace {
+
+// Of a form whose atoms are columns like the others.
+Model arithmetic_layers(const Form& form, std::size_t inputs) {
+  const std::vector<PowerList> plain = columns_alone(inputs);
   std::vector<PowerList> monomials = monomials_of(form, plain);
   const std::size_t K = monomials.size();
   Model model;
-  model.columns = columns;
   if (monomials != plain) add_layer(model, "NRU-power", inputs, K, transposed(monomials, inputs));
   if (form.sums.empty()) {
     Sum sum(monomials);
@@ -116,6 +125,54 @@ Model to_model(const Form& form, const std::vector<std::string>& columns) {
     last.push_back(offset);
     add_layer(model, "Linear", products.size(), 1, last);
   }
+  return model;
+}
+
+// Functions: as many outputs as inputs, each of which is one function of its input.
+void add_functions(Model& model, const std::vector<std::string>& functions) {
+  const std::size_t n = functions.size();
+  std::vector<double> factors(static_cast<std::size_t>(modules::Functions::count) * n * n, 0.0);
+  for (std::size_t i = 0; i < n; ++i) {
+    std::size_t index = modules::Functions::identity;
+    for (std::size_t f = 0; f < std::size(modules::Functions::parameters); ++f)
+      if (modules::Functions::parameters[f].name == functions[i]) index = f;
+    factors[(index * n + i) * n + i] = 1;
+  }
+  add_layer(model, "Functions", n, n, std::move(factors));
+}
+
+// The columns, passed through, and the atoms behind them.
+void add_atoms(Model& model, const std::vector<Atom>& atoms, std::size_t inputs) {
+  const std::vector<PowerList> plain = columns_alone(inputs);
+  std::vector<PowerList> monomials = plain;
+  for (const Atom& atom : atoms) {
+    for (const Term& term : atom.argument.terms) {
+      if (!is_constant(term.powers)) index_of(monomials, term.powers);
+    }
+  }
+  std::vector<std::vector<double>> outputs;
+  std::vector<std::string> functions(inputs, "identity");
+  for (const PowerList& column : plain) outputs.push_back(Sum(monomials).add(1, column).factors());
+  for (const Atom& atom : atoms) {
+    Sum sum(monomials);
+    for (const Term& term : atom.argument.terms) sum.add(term.coefficient.value, term.powers);
+    outputs.push_back(sum.factors());
+    functions.push_back(atom.function);
+  }
+  if (monomials != plain) add_layer(model, "NRU-power", inputs, monomials.size(), transposed(monomials, inputs));
+  add_layer(model, "Linear", monomials.size(), outputs.size(), transposed(outputs, monomials.size() + 1));
+  add_functions(model, functions);
+}
+
+}  // namespace
+
+Model to_model(const Form& form, const std::vector<std::string>& columns) {
+  Model model;
+  model.columns = columns;
+  if (!form.atoms.empty()) add_atoms(model, form.atoms, columns.size());
+  Model arithmetic = arithmetic_layers(form, columns.size() + form.atoms.size());
+  std::move(arithmetic.layers.begin(), arithmetic.layers.end(), std::back_inserter(model.layers));
+  if (!form.outer.empty()) add_functions(model, {form.outer});
   return model;
 }
 

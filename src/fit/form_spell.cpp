@@ -31,7 +31,8 @@ std::optional<Form> with_a_square(const Form& form) {
         }
         if (!fits) continue;
         const double sign = (p[k].coefficient.value > 0) == (a > 0) ? 1 : -1;
-        Form result{form.sums, {{{a, true}, PowerList(p[i].powers.size(), 0.0), {{form.sums.size(), 2.0}}}}};
+        Form result = form;
+        result.products = {{{a, true}, PowerList(p[i].powers.size(), 0.0), {{form.sums.size(), 2.0}}}};
         result.sums.push_back(
             {{{{1, false}, halved(p[i].powers)}, {{sign * std::sqrt(b / a), true}, halved(p[j].powers)}}});
         for (std::size_t m = 0; m < p.size(); ++m) {
@@ -81,7 +82,10 @@ Form with_factor_in_front(const Form& form, std::size_t term) {
     sum.terms.push_back({{product.coefficient.value / c, true}, product.powers});
   }
   sum.terms[term].coefficient = {1, false};
-  return {{std::move(sum)}, {{{c, true}, PowerList(form.products[0].powers.size(), 0.0), {{0, 1.0}}}}};
+  Form result = form;
+  result.sums = {std::move(sum)};
+  result.products = {{{c, true}, PowerList(form.products[0].powers.size(), 0.0), {{0, 1.0}}}};
+  return result;
 }
 
 }  // namespace

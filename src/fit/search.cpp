@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <numeric>
 #include <span>
@@ -11,6 +12,7 @@
 #include "base/threads.hpp"
 #include "fit/climb.hpp"
 #include "fit/form_algebra.hpp"
+#include "fit/multipliers.hpp"
 #include "fit/polynomials.hpp"
 #include "fit/starts/starts.hpp"
 #include "nalm/detail/portable.hpp"
@@ -23,7 +25,7 @@ namespace {
 
 // A training needs few rows to find a formula; what it finds is judged on more.
 constexpr std::size_t rows_of_a_training = 160, rows_of_a_judgement = 256;
-constexpr std::size_t most_kept = 200, most_improved = 4;
+constexpr std::size_t most_kept = 200, most_improved = 4, most_taken_over = 16;
 constexpr std::size_t fewest_rows_for_large = 60, enough_rows_for_many_terms = 100;
 constexpr double most_unexplained = 0.25, noise_has_as_much = 0.1;
 constexpr int steps_with_fixed_powers = 6, steps_with_free_powers = 50;
@@ -39,8 +41,9 @@ class Search {
         target_(simd::active_target()),
         starts_(data, options) {}
 
-  SearchResult run() {
-    const std::vector<Wave> waves = ladder(data_, options_.powers);
+  SearchResult run(std::size_t most_waves) {
+    std::vector<Wave> waves = ladder(data_, options_.powers);
+    if (most_waves > 0) waves.resize(std::min(waves.size(), most_waves));
     for (const Wave& wave : waves) {
       for (const Rung& rung : wave) total_ += rung.restarts;
     }
@@ -52,6 +55,7 @@ class Search {
         train(group, 100 * w + r, w >= 2);
         r += group.size();
       }
+      if (w == 1) search_without_multipliers(most_waves);
       improve_best();
       const double length = result_.found.empty() ? best_length : result_.found[0].length;
       if (exact_ || gets_nowhere(w)) break;
@@ -205,6 +209,34 @@ class Search {
     return rows;
   }
 
+  // Columns that only multiply hide what the others do from stacks that know nothing of it. Simple formulas do not need
+  // this, and larger ones are found faster.
+  void search_without_multipliers(std::size_t most_waves) {
+    if (exact_ || result_.cut) return;
+    const std::optional<Multipliers> multipliers = multipliers_of(data_, options_.powers);
+    if (!multipliers) return;
+    const Data rest = divided_by(data_, *multipliers);
+    FitOptions options = options_;
+    std::erase_if(options.use, [&](const std::string& name) { return rest.position(name) == rest.inputs; });
+    SearchResult found = Search(rest, options, {watch_.stop, nullptr}).run(most_waves);
+    result_.cut = result_.cut || found.cut;
+    std::vector<Found> whole(std::min(found.found.size(), most_taken_over));
+    parallel_for(static_cast<int>(whole.size()), options_.threads, [&](int k) {
+      const auto place = static_cast<std::size_t>(k);
+      whole[place] = judged(multiplied_by(found.found[place].form, *multipliers), true);
+    });
+    std::map<std::string, const Found*> by_key;
+    for (std::size_t k = 0; k < whole.size(); ++k) {
+      keep(whole[k]);
+      by_key[found.found[k].key] = &whole[k];
+    }
+    for (const Found& restart : found.restarts) {
+      const auto same = by_key.find(restart.key);
+      result_.restarts.push_back(same == by_key.end() ? Found{} : *same->second);
+    }
+    sort_found();
+  }
+
   // ---- what is found ----
 
   Found judged(const Rung& rung, const std::vector<double>& parameters) const {
@@ -252,8 +284,6 @@ class Search {
     limit_ = std::min(limit_, result_.found[0].mse);
     best_length_ = result_.found[0].length;
   }
-
-  static bool is_exact(const Found& found) { return found.mse < rounding_level * rounding_level; }
 
   // After sums and ratios of two or three terms nothing is better than what noise would have; after those of three or
   // four most is still unexplained, or there are too few rows for more.
@@ -315,8 +345,8 @@ class Search {
 
 }  // namespace
 
-SearchResult search(const Data& data, const FitOptions& options, const SearchWatch& watch) {
-  return Search(data, options, watch).run();
+SearchResult search(const Data& data, const FitOptions& options, const SearchWatch& watch, std::size_t waves) {
+  return Search(data, options, watch).run(waves);
 }
 
 }  // namespace nalm::fitting

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fit/data.hpp"
+#include "fit/description.hpp"
 #include "fit/form.hpp"
 
 namespace nalm::fitting {
@@ -13,6 +14,8 @@ namespace nalm::fitting {
 struct Found : Scored {
   std::string key;
 };
+
+inline bool is_exact(const Found& found) { return found.mse < rounding_level * rounding_level; }
 
 struct SearchResult {
   std::vector<Found> found;     // best first, all different
@@ -25,6 +28,7 @@ struct SearchWatch {
   std::function<void(double share, int restarts, const Found* best)> progress;
 };
 
-SearchResult search(const Data& data, const FitOptions& options, const SearchWatch& watch);
+// waves: how many of the ladder, the smallest stacks first; 0: all.
+SearchResult search(const Data& data, const FitOptions& options, const SearchWatch& watch, std::size_t waves = 0);
 
 }  // namespace nalm::fitting

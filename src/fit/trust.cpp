@@ -73,45 +73,53 @@ std::vector<const double*> rows_in(const std::vector<double>& points, std::size_
   return rows;
 }
 
-// Where a formula can fail: what it divides by, and what it takes roots or logarithms of.
+// Where a formula can fail: what it divides by, and what it takes roots, logarithms or an arcus of.
 struct Danger {
   Expression expression;
-  bool divides = false;   // must not be 0
-  bool positive = false;  // must not be negative
+  bool divides = false;         // must not be 0
+  std::string_view positive{};  // must not be negative, else it has none of this
+  std::string_view unit{};      // must not leave [-1, 1], else it has none of this
+
+  bool has_bounds() const { return !positive.empty() || !unit.empty(); }
+  bool is_inside(double v) const { return !(!positive.empty() && v < 0) && !(!unit.empty() && std::fabs(v) > 1); }
 };
 
-void add_danger(std::vector<Danger>& dangers, const Expression& e, bool divides, bool positive) {
+void add_danger(std::vector<Danger>& dangers, const Expression& e, bool divides, std::string_view positive = {},
+                std::string_view unit = {}) {
   if (e.kind() == Kind::Constant) return;
   // A product fails where one of its factors does.
-  if (divides && !positive && e.kind() == Kind::Multiply) {
-    for (const Expression& factor : e.operands()) add_danger(dangers, factor, divides, positive);
+  if (divides && positive.empty() && e.kind() == Kind::Multiply) {
+    for (const Expression& factor : e.operands()) add_danger(dangers, factor, divides);
     return;
   }
-  if (divides && !positive && e.kind() == Kind::Power && e.operands()[1].kind() == Kind::Constant) {
-    return add_danger(dangers, e.operands()[0], divides, positive);
+  if (divides && positive.empty() && e.kind() == Kind::Power && e.operands()[1].kind() == Kind::Constant) {
+    return add_danger(dangers, e.operands()[0], divides);
   }
   const std::string text = print(e);
   for (Danger& known : dangers) {
     if (print(known.expression) != text) continue;
     known.divides = known.divides || divides;
-    known.positive = known.positive || positive;
+    if (known.positive.empty()) known.positive = positive;
+    if (known.unit.empty()) known.unit = unit;
     return;
   }
-  dangers.push_back({e, divides, positive});
+  dangers.push_back({e, divides, positive, unit});
 }
 
 std::vector<Danger> dangers_of(const Expression& formula) {
   std::vector<Danger> dangers;
   formula::visit_operands_first(formula, [&](const Expression& e) {
-    if (e.kind() == Kind::Divide) add_danger(dangers, e.operands()[1], true, false);
+    if (e.kind() == Kind::Divide) add_danger(dangers, e.operands()[1], true);
     if (e.kind() == Kind::Power && e.operands()[1].kind() == Kind::Constant) {
       const double power = e.operands()[1].constant();
-      if (power != std::round(power)) add_danger(dangers, e.operands()[0], power < 0, true);
-      if (power < 0) add_danger(dangers, e.operands()[0], true, false);
+      if (power != std::round(power)) add_danger(dangers, e.operands()[0], power < 0, "root");
+      if (power < 0) add_danger(dangers, e.operands()[0], true);
     }
-    if (e.kind() == Kind::Call && (e.name() == "sqrt" || e.name() == "log")) {
-      add_danger(dangers, e.operands()[0], e.name() == "log", true);
-    }
+    if (e.kind() != Kind::Call) return;
+    if (e.name() == "sqrt") add_danger(dangers, e.operands()[0], false, "root");
+    if (e.name() == "log") add_danger(dangers, e.operands()[0], true, "logarithm");
+    if (e.name() == "asin") add_danger(dangers, e.operands()[0], false, {}, "arcsine");
+    if (e.name() == "acos") add_danger(dangers, e.operands()[0], false, {}, "arccosine");
   });
   return dangers;
 }
@@ -182,22 +190,23 @@ FitProbe probe(const Expression& formula, const Data& data, std::uint64_t seed) 
     for (const std::string& name : variables(danger.expression)) used.push_back(data.position(name));
     const auto negatives = std::count_if(inside.begin(), inside.end(), [](double v) { return v < 0; });
     const bool usual_sign = 2 * static_cast<std::size_t>(negatives) > inside.size();
-    const auto usual = [&](double v) { return danger.positive ? !(v < 0) : (v < 0) == usual_sign; };
+    const auto usual = [&](double v) { return danger.has_bounds() ? danger.is_inside(v) : (v < 0) == usual_sign; };
     std::vector<const double*> here, beyond;
     for (std::size_t r = 0; r < inside.size(); ++r) (usual(inside[r]) ? here : beyond).push_back(data.row(r));
     for (std::size_t k = 0; k < rows.size(); ++k) {
       if (usual(wide[k])) continue;
       beyond.push_back(rows[k]);
-      if (danger.positive) explained[k] = true;
+      if (danger.has_bounds()) explained[k] = true;
     }
     if (beyond.empty() || here.empty()) continue;
     const std::vector<double> at = nearest_crossing(danger.expression, data, box, here, beyond, used, usual);
     const std::string what = print(danger.expression), where = place_of(danger.expression, data, at.data());
     const char* place = is_inside(box, at, used) ? "inside the box of the data" : "outside of the data";
-    result.remarks.push_back(fmt::format(danger.positive
-                                             ? fmt::runtime("{} is negative and has no root {}, first near {}")
-                                             : fmt::runtime("the denominator {} crosses zero {}, first near {}"),
-                                         what, place, where));
+    const std::string happens = !danger.unit.empty() ? fmt::format("{} leaves [-1, 1] and has no {}", what, danger.unit)
+                                : !danger.positive.empty()
+                                    ? fmt::format("{} is negative and has no {}", what, danger.positive)
+                                    : fmt::format("the denominator {} crosses zero", what);
+    result.remarks.push_back(fmt::format("{} {}, first near {}", happens, place, where));
   }
   const std::vector<double> y = values_on(formula, data.columns, rows);
   std::size_t unexplained = 0;

@@ -22,7 +22,7 @@ std::vector<PublishedFigure> published_rates(const Plan& plan) {
 
 extern const Task feynman_task{
     .name = "feynman",
-    .title = "Formulas of Feynman's lectures that `nalm fit` finds again",
+    .title = "Formulas of Feynman's lectures that nalm fit finds again",
     .source = "Udrescu and Tegmark 2020, AI Feynman; La Cava et al. 2021, SRBench",
     .settings =
         "The formulas of the Feynman Symbolic Regression Database with their official ranges, 10,000 rows, Gaussian "
@@ -41,7 +41,9 @@ extern const Task feynman_task{
                {"", "!function", "*noise 0.1 rms", "success", true, 0.83, ""}},
     .options = {{"rows", "rows of the tables (10000)"},
                 {"noise", "noise as shares of the target's root mean square (0,0.001,0.01,0.1)"},
-                {"part", "arithmetic (the default), functions, which need exp, log, sin, cos or tanh, or all"}},
+                {"functions", "functions that a fit may use, such as exp,log or all (none)"},
+                {"part",
+                 "arithmetic (the default), functions, which need exp, log, sin, cos, tanh, asin or acos, or all"}},
     .cells = [](const Plan& plan, std::vector<std::string>&) { return formula_cells(plan, feynman_formulas); },
     .emit = [](const Plan& plan, const std::string& folder) { return emit_tables(plan, feynman_formulas, folder); },
     .published = published_rates,

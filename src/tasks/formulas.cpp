@@ -16,7 +16,7 @@ const FormulaBenchmark own_formulas{.formulas = formula_set,
 
 extern const Task formulas_task{
     .name = "formulas",
-    .title = "Formulas that `nalm fit` finds again",
+    .title = "Formulas that nalm fit finds again",
     .source = "data/formulas.csv",
     .settings =
         "Tables made from known formulas, with columns that do not matter, with and without Gaussian noise (a share of "

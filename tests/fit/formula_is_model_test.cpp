@@ -10,7 +10,10 @@
 #include "fit/cases.hpp"
 #include "fit/form_algebra.hpp"
 #include "fit/form_layers.hpp"
+#include "formula/node.hpp"
+#include "nalm/detail/portable.hpp"
 #include "nalm/model.hpp"
+#include "nalm/modules/functions.hpp"
 #include "sanitized.hpp"
 
 namespace nalm::fitting::formula_is_model_test {
@@ -176,6 +179,78 @@ TEST(FormulaIsModel, WhereColumnsAreZero) {
   EXPECT_GT(compared, forms / 200) << "seed " << seed + 1;
 }
 
+// ---- functions of sums, as columns behind the others ---------------------------------------------------------------
+
+Atom random_atom(Xoshiro& random, std::size_t columns) {
+  Atom atom{std::string(fit_functions[random.below(std::size(fit_functions))]), {}, true};
+  for (std::uint64_t t = 1 + random.below(3); t > 0; --t) {
+    // A column alone in every other term: then there is no layer of products.
+    atom.argument.terms.push_back(
+        {{random.between(-0.5, 0.5), true},
+         random.unit() < 0.5 ? power_of_column(columns, random.below(columns), 1) : random_powers(random, columns)});
+  }
+  if (random.unit() < 0.5) atom.argument.terms.push_back({{random.between(0, 0.5), true}, PowerList(columns, 0.0)});
+  return atom;
+}
+
+TEST(FormulaIsModel, WithFunctionsOfSumsInItAndAround) {
+  Xoshiro random(seed + 2);
+  int compared = 0, without_products = 0;
+  for (int k = 0; k < forms / 10; ++k) {
+    const Case c = random_case(random);
+    std::vector<Atom> atoms;
+    std::vector<bool> negative = c.negative;
+    for (std::uint64_t a = 1 + random.below(2); a > 0; --a) {
+      atoms.push_back(random_atom(random, c.columns.size()));
+      negative.push_back(true);
+    }
+    Form form, normal;
+    do form = normal = random_form(random, negative.size());
+    while (!normalise(normal, negative));  // it varies
+    form.atoms = atoms;
+    if (random.unit() < 0.2) form.outer = "tanh";  // which makes no error larger
+    const Expression formula = to_expression(form, c.columns, c.negative);
+    const Model model = to_model(form, c.columns);
+    ASSERT_TRUE(check_model(model).ok()) << check_model(model).error().message;
+    EXPECT_EQ(model.column_names(), c.columns);
+    without_products += model.layers[0].module->name == "Linear";
+    for (int p = 0; p < points; ++p) {
+      const Values x = random_point(c, random);
+      const Result<ScaledValue> value = evaluate_with_scale(formula, c.columns, x);
+      ASSERT_TRUE(value.ok());
+      if (!std::isfinite(value->value) || !std::isfinite(value->scale)) continue;
+      // Layers pass on what is not defined, also where the form does not use it.
+      if (std::any_of(atoms.begin(), atoms.end(), [&](const Atom& atom) {
+            return !std::isfinite(*evaluate(to_expression(atom, c.columns, c.negative), c.columns, x));
+          }))
+        continue;
+      ++compared;
+      const double predicted = (*predict(model, x, Precision::Double))[0];
+      ASSERT_LE(std::fabs(predicted - value->value), 1e-12 * value->scale)
+          << fmt::format("seed {}, form {}: {} is {}, the model says {} at {}", seed + 2, k, print(formula),
+                         value->value, predicted, fmt::join(x, ", "));
+    }
+  }
+  EXPECT_GT(compared, forms / 20) << "seed " << seed + 2;
+  EXPECT_GT(without_products, forms / 200);
+}
+
+// exp(-a/b)*a with a negative: the columns pass through the layers before the functions as they are.
+TEST(FormulaIsModel, ColumnsPassFunctionsUnchanged) {
+  const std::vector<std::string> columns = {"a", "b"};
+  const Atom atom{"exp", {{{{-1, true}, {1, -1}}}}, false};
+  const Model model = to_model({{}, {test::product(1, {1, 0, 1})}, {atom}}, columns);
+  EXPECT_EQ(print(model.stack()), "NRU-power:3,Linear:3,Functions:3,NRU-power:1,Linear:1");
+  for (const Values& x : {Values{-2, 4}, Values{2, -4}, Values{-3, -5}, Values{0, 1}}) {
+    EXPECT_NEAR((*predict(model, x, Precision::Double))[0], std::exp(-x[0] / x[1]) * x[0], 1e-14);
+  }
+  // A sum of columns needs no products before it, and passes them to the last bit.
+  const Atom sine{"sin", {{{{2, true}, {1, 0}}, {{1, true}, {0, 1}}, {{0.25, true}, {0, 0}}}}, true};
+  const Model plain = to_model({{}, {test::product(1, {0, 0, 1})}, {sine}}, columns);
+  EXPECT_EQ(print(plain.stack()), "Linear:3,Functions:3,Linear:1");
+  EXPECT_EQ((*predict(plain, Values{0.3, -0.7}, Precision::Double))[0], portable::sin(0.6 - 0.7 + 0.25));
+}
+
 TEST(FormulaIsModel, WithTheNumbersOfPhysics) {
   // hbar^2*(a + b)^2/(a - b): numbers far below the smallest float.
   const Form form{{{{test::term(1, {1, 0}), test::term(1, {0, 1})}}, {{test::term(1, {1, 0}), test::term(-1, {0, 1})}}},
@@ -184,6 +259,11 @@ TEST(FormulaIsModel, WithTheNumbersOfPhysics) {
   const Values x = {3, 2};
   const double predicted = (*predict(to_model(form, columns), x, Precision::Double))[0];
   EXPECT_NEAR(predicted / 1.1121e-68, 25, 1e-10);
+  // Of many rows four are computed at a time.
+  Values rows;
+  for (int k = 0; k < 100; ++k) rows.insert(rows.end(), x.begin(), x.end());
+  const Values many = *predict(to_model(form, columns), rows, Precision::Double);
+  for (const double y : many) EXPECT_NEAR(y / 1.1121e-68, 25, 1e-10);
 }
 
 }  // namespace

@@ -64,6 +64,27 @@ TEST(Probe, FindsPowersOfNegativeNumbers) {
   EXPECT_EQ(found.remarks[0], "a + 0.5 is negative and has no root outside of the data, first near a = -0.5");
 }
 
+TEST(Probe, FindsTheLogarithmOfANegativeNumber) {
+  const Data data = data_of({{"a", -0.1, 2}}, 200, 7, first_column);
+  const FitProbe found = probe(formula("log(a + 0.5)"), data, 1);
+  ASSERT_EQ(found.remarks.size(), 1u);
+  EXPECT_EQ(found.remarks[0], "a + 0.5 is negative and has no logarithm outside of the data, first near a = -0.5");
+}
+
+TEST(Probe, FindsTheArcusOfWhatIsBeyondOne) {
+  const Data data = data_of({{"a", -0.4, 0.4}}, 200, 8, first_column);
+  for (const std::string name : {"sine", "cosine"}) {
+    const FitProbe found = probe(formula(("arc" + name.substr(0, 3) + "(2*a)").c_str()), data, 1);
+    ASSERT_EQ(found.remarks.size(), 1u);
+    EXPECT_EQ(
+        found.remarks[0].rfind("2*a leaves [-1, 1] and has no arc" + name + " outside of the data, first near a =", 0),
+        0u)
+        << found.remarks[0];
+    EXPECT_NE(found.remarks[0].find("0.5"), std::string::npos) << found.remarks[0];
+    EXPECT_GT(found.undefined, found.points / 100);
+  }
+}
+
 TEST(Probe, LooksAtNoNegativeValuesOfAPositiveColumn) {
   const Data data = data_of({{"a", 0.5, 2}}, 200, 7, first_column);
   const FitProbe found = probe(formula("a^1.5 + 1/a"), data, 1);

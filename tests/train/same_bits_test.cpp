@@ -57,18 +57,20 @@ std::vector<Case> all_cases() {
 template <class S>
 class Run {
  public:
-  Run(std::uint64_t seed, bool is_nan, double lowest)
-      : seed_(seed), data_(seed + 1000), is_nan_(is_nan), lowest_(lowest) {}
+  Run(std::uint64_t seed, bool is_nan, const ModuleInfo& module) : seed_(seed), data_(seed + 1000), is_nan_(is_nan) {
+    if (module.positive_inputs) lowest_ = 0.5;
+    if (module.truth_values) lowest_ = 0.1, highest_ = 0.9;
+  }
 
   std::shared_ptr<StartStream> start() const { return std::make_shared<Xoshiro>(seed_); }
 
-  S next() { return is_nan_ ? std::numeric_limits<S>::quiet_NaN() : static_cast<S>(data_.between(lowest_, 1.5)); }
+  S next() { return is_nan_ ? std::numeric_limits<S>::quiet_NaN() : static_cast<S>(data_.between(lowest_, highest_)); }
 
  private:
   std::uint64_t seed_;
   Xoshiro data_;
   bool is_nan_;
-  double lowest_;
+  double lowest_ = -1.5, highest_ = 1.5;
 };
 
 // Every part of an iteration, from the first one on.
@@ -105,7 +107,7 @@ std::vector<Values> train(const Stack& stack, const Recipe& recipe, const simd::
   std::vector<Run<S>> runs;
   for (int l = 0; l < lanes; ++l) {
     runs.emplace_back(l == lane ? seed : static_cast<unsigned>(100 + 10 * lane + l), with_nan && l != lane,
-                      stack.front().module->positive_inputs ? 0.5 : -1.5);
+                      *stack.front().module);
     bundle.start(l, runs.back().start());
     bundle.set_validation_error(l, l == lane ? 0.5 : 2);
   }
@@ -196,7 +198,8 @@ TYPED_TEST(SameRunSameBits, AndAnotherRunGivesOthers) {  // otherwise the tests 
   const simd::Target& target = simd::active_target();
   const std::vector<Values> seven = train<TypeParam>(stack, recipe, target, 0, false);
   EXPECT_NE(train<TypeParam>(stack, recipe, target, 0, false, 8), seven);
-  EXPECT_NE(seven[0], start_values(*stack[0].module, stack[0].shape, *Run<TypeParam>(7, false, 0).start()));
+  EXPECT_NE(seven[0],
+            start_values(*stack[0].module, stack[0].shape, *Run<TypeParam>(7, false, *stack[0].module).start()));
 }
 
 }  // namespace

@@ -89,7 +89,8 @@ class Fit:
 
 
 def _search(values: np.ndarray, columns: list[str], target: str, progress: bool | None, *, inputs: Sequence[str],
-            use: Sequence[str], stack: str | None, **options: Any) -> tuple[Fit | None, str, BaseException | None]:
+            use: Sequence[str], stack: str | None, functions: str | Sequence[str],
+            **options: Any) -> tuple[Fit | None, str, BaseException | None]:
     """The fit, or why there is none; and what was raised meanwhile, such as KeyboardInterrupt."""
     shown = _progress.bar(progress)
 
@@ -99,6 +100,7 @@ def _search(values: np.ndarray, columns: list[str], target: str, progress: bool 
     try:
         text, why_not, raised = _nalm.fit(
             values, columns, target=target, inputs=list(inputs), use=list(use), stack=stack or "",
+            functions=functions if isinstance(functions, str) else ",".join(functions),
             command=f"nalm.fit(table, {target!r}, seed={options['seed']})", progress=_progress.calls(shown, words),
             **options)
     finally:
@@ -113,12 +115,14 @@ def _warn_unless_law(found: Fit, level: int) -> None:
 
 
 def fit(table: Any, target: str, *, inputs: Sequence[str] = (), stack: str | None = None, powers: str = "half",
-        use: Sequence[str] = (), weights: str = "", sigma: str = "", relative: bool = False, robust: bool = False,
+        functions: str | Sequence[str] = (), use: Sequence[str] = (), weights: str = "", sigma: str = "",
+        relative: bool = False, robust: bool = False,
         seed: int = 1, threads: int = 0, time_limit: float = 0, progress: bool | None = None) -> Fit:
     """Finds the formula behind a table: a DataFrame or a dict of columns.
 
     inputs: columns that it may use (all others if empty); use: columns that must appear; powers: "integer", "half" or
-    "any"; stack: train only this one, such as "NAU:2,NMU:1". How much a row counts: a column with weights, a column with
+    "any"; functions: some of "exp", "log", "sin", "cos", "tanh", "asin", "acos", or "all"; stack: train only this one,
+    such as "NAU:2,NMU:1". How much a row counts: a column with weights, a column with
     the standard errors (sigma), or in proportion to the target (relative); robust leaves out rows that are far off.
     The same table and seed give the same bits as ``nalm fit``.
 
@@ -126,8 +130,9 @@ def fit(table: Any, target: str, *, inputs: Sequence[str] = (), stack: str | Non
     """
     columns, values = _arrays.table(table)
     found, why_not, raised = _search(
-        values, columns, str(target), progress, inputs=inputs, use=use, stack=stack, powers=powers, weights=weights,
-        sigma=sigma, relative=relative, robust=robust, seed=seed, threads=threads, time_limit=time_limit)
+        values, columns, str(target), progress, inputs=inputs, use=use, stack=stack, powers=powers,
+        functions=functions, weights=weights, sigma=sigma, relative=relative, robust=robust, seed=seed, threads=threads,
+        time_limit=time_limit)
     if raised is not None:
         raised.best = found  # type: ignore[attr-defined]
         raise raised

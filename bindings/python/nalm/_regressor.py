@@ -26,10 +26,12 @@ class Regressor(RegressorMixin, BaseEstimator):
     ``candidates_`` (a DataFrame), ``fit_`` (a nalm.Fit with all there is to say) and ``report("x.html")``.
     """
 
-    def __init__(self, *, stack: str | None = None, powers: str = "half", use: Sequence[str] = (),
-                 time_limit: float = 0, random_state: Any = 1, threads: int = 0, progress: bool | None = None) -> None:
+    def __init__(self, *, stack: str | None = None, powers: str = "half",
+                 functions: str | Sequence[str] = (), use: Sequence[str] = (), time_limit: float = 0,
+                 random_state: Any = 1, threads: int = 0, progress: bool | None = None) -> None:
         self.stack = stack
         self.powers = powers
+        self.functions = functions
         self.use = use
         self.time_limit = time_limit
         self.random_state = random_state
@@ -55,8 +57,8 @@ class Regressor(RegressorMixin, BaseEstimator):
             parts.append(_check_sample_weight(sample_weight, X, dtype=np.float64))
         found, why_not, raised = _search(
             np.ascontiguousarray(np.column_stack(parts)), names, target, self.progress, inputs=columns, use=self.use,
-            stack=self.stack, powers=self.powers, weights=weights, sigma="", relative=False, robust=False,
-            seed=int(seed), threads=self.threads, time_limit=self.time_limit)
+            stack=self.stack, powers=self.powers, functions=self.functions, weights=weights,
+            sigma="", relative=False, robust=False, seed=int(seed), threads=self.threads, time_limit=self.time_limit)
         if found is not None:
             self.fit_: Fit = found
         if raised is not None:

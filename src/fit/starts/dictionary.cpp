@@ -99,6 +99,19 @@ Dictionary::Dictionary(const Data& data, const std::vector<std::size_t>& rows, P
   }
 }
 
+Dictionary::Dictionary(const Dictionary& plain, const std::vector<std::vector<double>>& factors) : Dictionary(plain) {
+  for (const std::vector<double>& factor : factors) {
+    powers_.emplace_back(powers_[0].size(), 0.0);  // the factor alone
+    whole_.push_back(true);
+    values_.insert(values_.end(), factor.begin(), factor.end());
+    for (std::size_t j = 0; j < plain.size(); ++j) {
+      powers_.push_back(plain.powers(j));
+      whole_.push_back(plain.is_whole(j));
+      for (std::size_t k = 0; k < rows_; ++k) values_.push_back(plain.values(j)[k] * factor[k]);
+    }
+  }
+}
+
 Goal goal_for(const Dictionary& dictionary, double power, const std::vector<double>& factor) {
   Goal goal;
   for (std::size_t k = 0; k < dictionary.rows(); ++k) {

@@ -19,6 +19,9 @@ class Dictionary {
  public:
   Dictionary(const Data& data, const std::vector<std::size_t>& rows, Powers allowed, std::size_t at_most);
 
+  // Every entry of another one as it is, and times each of these values on its rows; powers() are those of the other.
+  Dictionary(const Dictionary& plain, const std::vector<std::vector<double>>& factors);
+
   std::size_t size() const { return powers_.size(); }
   std::size_t rows() const { return rows_; }
   const PowerList& powers(std::size_t k) const { return powers_[k]; }

@@ -76,13 +76,14 @@ Result<Tables> tables_of(const Plan& plan, const FormulaBenchmark& benchmark) {
 
 // What a fit of this table says. The order of the measures and of the facts is that of the columns of the table.
 Result<RunRecord> fit_again(const FormulaBenchmark& benchmark, const FormulaCase& formula, int rows, double noise,
-                            const OwnRunSettings& settings) {
+                            const std::vector<std::string>& functions, const OwnRunSettings& settings) {
   const Result<Table> table =
       make_table(formula, static_cast<std::size_t>(rows), noise, settings.seed, benchmark.noise_unit);
   if (!table) return table.error();
   FitOptions options;
   options.target = formula.target;
   options.powers = formula.powers;
+  options.functions = functions;
   options.seed = settings.seed;
   options.threads = settings.threads;
   FitWatch watch;
@@ -137,6 +138,7 @@ Result<RunRecord> fit_again(const FormulaBenchmark& benchmark, const FormulaCase
 Result<std::vector<Cell>> formula_cells(const Plan& plan, const FormulaBenchmark& benchmark) {
   const Result<Tables> tables = tables_of(plan, benchmark);
   if (!tables) return tables.error();
+  const std::vector<std::string> functions = read_functions(plan.option("functions"));
   std::vector<Cell> cells;
   for (const FormulaCase& formula : tables->formulas) {
     for (const int rows : tables->rows) {
@@ -148,8 +150,8 @@ Result<std::vector<Cell>> formula_cells(const Plan& plan, const FormulaBenchmark
                          {std::string(benchmark.rule.error_name), Measure::Kind::Other},
                          {"points", Measure::Kind::Other}};
         cell.goal = {"recovered", "", 0.5, true, {}};
-        cell.own = [&benchmark, formula, rows, noise](const OwnRunSettings& settings) {
-          return fit_again(benchmark, formula, rows, noise, settings);
+        cell.own = [&benchmark, formula, rows, noise, functions](const OwnRunSettings& settings) {
+          return fit_again(benchmark, formula, rows, noise, functions, settings);
         };
         cell.own_uses_all_threads = true;
         cells.push_back(std::move(cell));

@@ -1,0 +1,349 @@
+#include "fit/functions/search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "base/threads.hpp"
+#include "fit/description.hpp"
+#include "fit/form_algebra.hpp"
+#include "fit/functions/atoms.hpp"
+#include "fit/functions/products.hpp"
+#include "fit/functions/view.hpp"
+#include "fit/refine.hpp"
+#include "fit/starts/products.hpp"
+#include "nalm/detail/portable.hpp"
+
+namespace nalm::fitting {
+
+namespace {
+
+constexpr std::size_t rows_of_a_measurement = 256, rows_of_a_trial = 128, entries_of_a_trial = 600, most_tried = 40;
+constexpr std::size_t most_forms = 12, most_searched = 4, most_pairs = 2, most_factors = 2, most_of_a_ladder = 8;
+constexpr int terms_of_a_trial = 4;
+constexpr std::size_t waves_with_atoms = 2;
+
+// A few rows of a table, as a table.
+Data sample_of(const Data& data, std::size_t count) {
+  Data sample;
+  sample.columns = data.columns;
+  sample.inputs = data.inputs;
+  sample.x_scale = data.x_scale;
+  sample.negative = data.negative;
+  sample.y_scale = data.y_scale;
+  count = std::min(count, data.train.size());
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::size_t r = data.train[k * data.train.size() / count];
+    sample.x.insert(sample.x.end(), data.row(r), data.row(r) + data.inputs);
+    sample.y.push_back(data.y[r]);
+    if (!data.weight.empty()) sample.weight.push_back(data.weight[r]);
+    sample.train.push_back(k);
+  }
+  sample.rows = count;
+  return sample;
+}
+
+class FunctionSearch {
+ public:
+  FunctionSearch(const Data& data, const FitOptions& options, const SearchWatch& watch)
+      : data_(data), options_(options), watch_(watch), judgement_(rows_of(data, data.train, rows_of_a_measurement)) {}
+
+  // Products alone.
+  const SearchResult& glance() {
+    products(*view_of(data_, "", options_.powers, true), 1, false);
+    sort();
+    return result_;
+  }
+
+  SearchResult run() {
+    std::vector<std::string> around = {""};
+    for (const std::string_view function : {"asin", "acos", "exp", "log"}) {
+      if (std::find(options_.functions.begin(), options_.functions.end(), function) != options_.functions.end())
+        around.emplace_back(function);
+    }
+    // What seems to multiply may do more: without a function around it the whole is looked at, too.
+    std::vector<View> views;
+    for (const std::string& outer : around) {
+      std::optional<View> view = view_of(data_, outer, options_.powers, true);
+      if (!view) continue;
+      const bool divided = view->columns() < data_.inputs;
+      views.push_back(std::move(*view));
+      if (outer.empty() && divided) views.push_back(*view_of(data_, outer, options_.powers, false));
+    }
+    // Products first, for all functions around them: they are the cheapest, and an exact one ends the search.
+    std::vector<std::vector<Atom>> factors;
+    for (const View& view : views) {
+      if (done()) break;
+      factors.push_back(products(view));
+    }
+    for (std::size_t v = 0; v < views.size() && !done(); ++v) {
+      const std::string& outer = views[v].outer;
+      if (!outer.empty()) ladder(views[v]);
+      // What grows or saturates around a sum with another function in it nobody could tell from many other things.
+      if (!done() && (outer.empty() || outer == "asin" || outer == "acos")) sums(views[v], factors[v]);
+    }
+    sort();
+    return std::move(result_);
+  }
+
+ private:
+  bool done() {
+    if (watch_.stop && watch_.stop()) result_.cut = true;
+    return result_.cut || exact_;
+  }
+
+  // ---- products ----
+
+  // Gives the functions that are factors, as it seems.
+  std::vector<Atom> products(const View& view, std::size_t restarts = 3, bool thorough = true) {
+    std::vector<Atom> factors;
+    for (std::size_t first = 0; first < restarts; ++first) {
+      if (done()) break;
+      ProductsWithFunctions found_here = products_with_functions(view, options_, first, thorough);
+      std::vector<Form>& forms = found_here.forms;
+      if (first == 0) factors = std::move(found_here.atoms);
+      if (factors.size() > most_factors) factors.resize(most_factors);
+      if (forms.size() > most_forms) forms.resize(most_forms);
+      std::vector<Found> found(forms.size());
+      parallel_for(static_cast<int>(forms.size()), options_.threads, [&](int k) {
+        const Form& form = forms[static_cast<std::size_t>(k)];
+        found[static_cast<std::size_t>(k)] = measured(of_table(form, form.atoms, view));
+      });
+      const auto best = std::min_element(found.begin(), found.end(),
+                                         [](const Found& a, const Found& b) { return a.length < b.length; });
+      if (best != found.end()) result_.restarts.push_back(*best);
+      for (Found& f : found) keep(std::move(f));
+    }
+    return factors;
+  }
+
+  // ---- sums, ratios and roots, with atoms as columns ----
+
+  struct Trial {
+    std::vector<Atom> atoms;
+    double unexplained = 1;
+  };
+
+  // A few rows of a view, and the products of its columns there.
+  struct Sample {
+    View view;
+    Dictionary dictionary;
+    std::vector<Goal> goals;
+  };
+  Sample sample_of_view(const View& view) const {
+    Sample sample{view, Dictionary(view.data, {}, options_.powers, 0), {}};
+    sample.view.data = sample_of(view.data, rows_of_a_trial);
+    sample.dictionary = Dictionary(sample.view.data, sample.view.data.train, options_.powers, entries_of_a_trial);
+    const std::vector<double>& y = sample.dictionary.target();
+    const bool positive = std::all_of(y.begin(), y.end(), [](double value) { return value > 0; });
+    for (const double power : {1.0, -1.0, 2.0, -2.0})
+      if (positive || std::fabs(power) == 1)
+        sample.goals.push_back(goal_for(sample.dictionary, power, std::vector<double>(y.size(), 1.0)));
+    return sample;
+  }
+
+  // How well sums of a few products explain the target, its square or their reciprocals if these atoms may be factors
+  // of them.
+  double unexplained(const Sample& sample, const std::vector<Atom>& atoms, int tries) const {
+    std::vector<std::vector<double>> factors;
+    for (const Atom& atom : atoms) {
+      factors.push_back(values_of(atom, sample.view.data));
+      if (factors.back().empty()) return 1;
+    }
+    const auto add_product = [&](std::size_t a, std::size_t b) {
+      factors.push_back(factors[a]);
+      for (std::size_t k = 0; k < factors[b].size(); ++k) factors.back()[k] *= factors[b][k];
+    };
+    for (std::size_t a = 0; a < atoms.size(); ++a)
+      for (std::size_t b = a; b < atoms.size(); ++b) add_product(a, b);
+    const Dictionary dictionary(sample.dictionary, factors);
+    double least = 1;
+    for (std::size_t g = 0; g < sample.goals.size(); ++g) {
+      const ProductPicker picker(dictionary, sample.goals[g]);
+      Xoshiro random(1);
+      for (int k = 0; k < tries; ++k) {
+        const Picked picked = picker.pick(terms_of_a_trial, k > 1, k % 2 == 0, random);
+        // Plain sums are simpler.
+        least = std::min(least, picked.unexplained * (g == 0 ? 1 : 1.5));
+      }
+    }
+    return least;
+  }
+
+  void try_all(const Sample& sample, std::vector<Trial>& trials, int tries) const {
+    parallel_for(static_cast<int>(trials.size()), options_.threads, [&](int k) {
+      Trial& trial = trials[static_cast<std::size_t>(k)];
+      if (watch_.stop && watch_.stop()) return;
+      trial.unexplained = std::min(trial.unexplained, unexplained(sample, trial.atoms, tries));
+    });
+    std::stable_sort(trials.begin(), trials.end(),
+                     [](const Trial& a, const Trial& b) { return a.unexplained < b.unexplained; });
+  }
+
+  // The factor of the last atom's argument where it explains most.
+  void refine(const Sample& sample, Trial& trial) const {
+    const auto at = [&](double factor) {
+      Trial moved = trial;
+      for (Term& term : moved.atoms.back().argument.terms) term.coefficient.value *= factor;
+      moved.unexplained = unexplained(sample, moved.atoms, 2);
+      return moved;
+    };
+    double step = 1.3;
+    for (int round = 0; round < 8 && trial.unexplained > 1e-16; ++round) {
+      bool better = false;
+      for (const double factor : {step, 1 / step}) {
+        if (Trial moved = at(factor); moved.unexplained < trial.unexplained) trial = std::move(moved), better = true;
+      }
+      if (!better) step = std::sqrt(step);
+    }
+  }
+
+  void sums(const View& view, const std::vector<Atom>& further) {
+    const Sample sample = sample_of_view(view);
+    std::vector<Trial> trials;
+    for (Atom& atom : simple_atoms(view, options_)) trials.push_back({{std::move(atom)}});
+    try_all(sample, trials, 2);
+    std::vector<Trial> singles(trials.begin(),
+                               trials.begin() + static_cast<std::ptrdiff_t>(std::min(trials.size(), most_tried)));
+    try_all(sample, singles, 8);
+    trials.assign(singles.begin(),
+                  singles.begin() + static_cast<std::ptrdiff_t>(std::min(singles.size(), most_searched)));
+    parallel_for(static_cast<int>(trials.size()), options_.threads,
+                 [&](int k) { refine(sample, trials[static_cast<std::size_t>(k)]); });
+    for (const Atom& atom : further) trials.push_back({{atom}});
+    for (const Trial& trial : trials) {
+      if (done()) return;
+      if (const std::optional<View> with = with_atoms(view, trial.atoms)) ladder(*with);
+    }
+    // An atom as a factor, and others as further ones.
+    for (std::size_t k = 0; k < std::min<std::size_t>(2, trials.size()) && !done(); ++k) {
+      if (const std::optional<View> with = with_atoms(view, trials[k].atoms)) products(*with);
+    }
+    if (!view.outer.empty()) return;
+    // Two atoms: the best with every other.
+    std::vector<Trial> pairs;
+    for (std::size_t k = 0; k < singles.size(); ++k) {
+      for (std::size_t first = 0; first < std::min<std::size_t>(2, trials.size()); ++first)
+        if (k != first) pairs.push_back({{trials[first].atoms[0], singles[k].atoms[0]}});
+    }
+    if (done()) return;
+    try_all(sample, pairs, 2);
+    pairs.resize(std::min(pairs.size(), most_pairs));
+    for (Trial& pair : pairs) {
+      if (done()) return;
+      refine(sample, pair);
+      if (const std::optional<View> with = with_atoms(view, pair.atoms)) ladder(*with);
+    }
+  }
+
+  // Small stacks on the view's table.
+  void ladder(const View& view) {
+    FitOptions options = options_;
+    options.use.clear();
+    SearchResult found = search(view.data, options, {watch_.stop, nullptr}, waves_with_atoms);
+    result_.cut = result_.cut || found.cut;
+    std::vector<Found> forms(std::min(found.found.size(), most_of_a_ladder));
+    parallel_for(static_cast<int>(forms.size()), options_.threads, [&](int k) {
+      const auto place = static_cast<std::size_t>(k);
+      forms[place] = measured(of_table(found.found[place].form, view.atoms, view));
+    });
+    std::map<std::string, const Found*> by_key;
+    for (std::size_t k = 0; k < forms.size(); ++k) by_key[found.found[k].key] = &forms[k];
+    for (const Found& restart : found.restarts) {
+      const auto same = by_key.find(restart.key);
+      result_.restarts.push_back(same == by_key.end() ? Found{} : *same->second);
+    }
+    for (Found& form : forms) keep(std::move(form));
+  }
+
+  // ---- what is found ----
+
+  // exp(u)^p is exp(p*u), where that is its only power.
+  static void take_powers_into_exponents(Form& form, std::size_t columns) {
+    for (std::size_t a = 0; a < form.atoms.size(); ++a) {
+      std::set<double> powers;
+      std::vector<double*> places;
+      const auto visit = [&](auto& part) {
+        double& power = part.powers[columns + a];
+        if (power != 0) powers.insert(power), places.push_back(&power);
+      };
+      for (Product& product : form.products) visit(product);
+      for (InnerSum& sum : form.sums)
+        for (Term& term : sum.terms) visit(term);
+      if (form.atoms[a].function != "exp" || powers.size() != 1) continue;
+      for (Term& term : form.atoms[a].argument.terms) term.coefficient.value *= *powers.begin();
+      for (double* place : places) *place = 1;
+    }
+  }
+
+  // With its numbers refitted: first those outside of functions, then all.
+  Found measured(Form form) const {
+    take_powers_into_exponents(form, data_.inputs);
+    if (form.atoms.empty() && form.outer.empty()) return {};
+    if (static_cast<std::size_t>(free_count(form)) + 1 > judgement_.size() / 2) return {};
+    for (const std::string& name : options_.use) {
+      const std::vector<std::string> used = variables(to_expression(form, data_.columns, data_.negative));
+      if (std::find(used.begin(), used.end(), name) == used.end()) return {};
+    }
+    Form fixed = form;
+    for (Atom& atom : fixed.atoms)
+      for (Term& term : atom.argument.terms) term.coefficient.free = false;
+    if (refit(fixed, data_, judgement_, 20)) {
+      for (std::size_t k = 0; k < form.products.size(); ++k)
+        form.products[k].coefficient = fixed.products[k].coefficient;
+      for (std::size_t s = 0; s < form.sums.size(); ++s) form.sums[s] = fixed.sums[s];
+    }
+    const std::optional<Refit> fitted = refit(form, data_, judgement_, 30);
+    if (!fitted) return {};
+    const double length = description_length(form, fitted->mse, judgement_.size());
+    std::string key = key_of(form);
+    return {{std::move(form), fitted->mse, length, fitted->deviations}, std::move(key)};
+  }
+
+  void keep(Found found) {
+    if (!std::isfinite(found.length)) return;
+    exact_ = exact_ || is_exact(found);
+    const auto same =
+        std::find_if(result_.found.begin(), result_.found.end(), [&](const Found& f) { return f.key == found.key; });
+    if (same == result_.found.end()) {
+      result_.found.push_back(std::move(found));
+    } else if (found.length < same->length) {
+      *same = std::move(found);
+    }
+  }
+
+  void sort() {
+    std::stable_sort(result_.found.begin(), result_.found.end(),
+                     [](const Found& a, const Found& b) { return a.length < b.length; });
+  }
+
+  const Data& data_;
+  const FitOptions& options_;
+  const SearchWatch& watch_;
+  const Rows judgement_;
+  SearchResult result_;
+  bool exact_ = false;
+};
+
+}  // namespace
+
+std::vector<std::string> functions_worth_a_try(const Data& data, const FitOptions& options, double length) {
+  constexpr double worth_a_word = 10;  // nats
+  FitOptions with = options;
+  with.functions = read_functions("all");
+  const SearchWatch watch;
+  FunctionSearch search(data, with, watch);
+  const SearchResult& result = search.glance();
+  std::vector<std::string> names;
+  if (result.found.empty() || !(result.found[0].length < length - worth_a_word)) return names;
+  for (const Atom& atom : result.found[0].form.atoms)
+    if (std::find(names.begin(), names.end(), atom.function) == names.end()) names.push_back(atom.function);
+  return names;
+}
+
+SearchResult search_functions(const Data& data, const FitOptions& options, const SearchWatch& watch) {
+  return FunctionSearch(data, options, watch).run();
+}
+
+}  // namespace nalm::fitting
