@@ -117,6 +117,16 @@ TEST(ArithmeticDataset, GatesStandBehindALayerOfSums) {
   }
 }
 
+// A solved run need not go on for millions of iterations, unless what comes later is the question.
+TEST(ArithmeticDataset, SweepsEndSolvedRunsButForTheStrengthOfTheRegulariser) {
+  for (const char* sweep : {"range", "hidden", "inputs", "overlap", "subset", "lambda"}) {
+    SCOPED_TRACE(sweep);
+    const std::vector<Cell> cells = (*find_task("arithmetic-dataset"))->preset_cells(std::string("sweep-") + sweep);
+    ASSERT_FALSE(cells.empty());
+    for (const Cell& cell : cells) EXPECT_EQ(cell.may_end_after.has_value(), std::string_view(sweep) != "lambda");
+  }
+}
+
 // What the lanes draw: numbers of the range, and the target of the lane's own subsets.
 TEST(SubsetSource, GivesEveryLaneItsOwnTarget) {
   const simd::Target& target = simd::active_target();
