@@ -25,6 +25,9 @@ if(CMAKE_CXX_FLAGS MATCHES "sanitize=.*address")
     list(APPEND nalm_kernel_flags -mllvm -asan-stack=0)
   endif()
   list(APPEND nalm_kernel_flags -fno-sanitize-address-use-after-scope -fno-sanitize=null,alignment,object-size)
+  if(CMAKE_CXX_FLAGS MATCHES "fuzzer")  # and no fuzzer has to know which branches of a kernel it reached
+    list(APPEND nalm_kernel_flags -fno-sanitize=fuzzer-no-link)
+  endif()
 endif()
 
 set(nalm_scalar_level -O3)
