@@ -80,15 +80,15 @@ Json solution_at(double x, double y) { return {{"x", x}, {"y", y}, {"label", "so
 // ---- the figures ---------------------------------------------------------------------------------------------------
 
 Json regularisers() {
-  const Regulariser ramp = Regulariser::sparsity(1, 4, 6);
+  const Regulariser ramp = Regulariser::sparsity(1, 20000, 35000);
   return {
       {"title", "Regularisers"},
       {"caption",
        "What is added to the loss to drive weights to discrete values.\n\n"
        "NAU and NMU: the distance of a weight to the nearest of -1, 0 and 1 (NMU: 0 and 1), so that it is pushed to "
        "whichever is closer. iNALU: the distance of a raw parameter to 20 from below, which saturates its tanh or "
-       "sigmoid. NAU's and NMU's regulariser is switched on gradually: here its strength is 1, and it grows from "
-       "iteration 4 to 6."},
+       "sigmoid. NAU's and NMU's regulariser is switched on gradually, from iteration 20,000 to 35,000 of 50,000; the "
+       "strength is drawn in parts of its last value."},
       {"panels",
        {lines("NAU: sparsity", "weight, from -1 to 1", evenly(-1, 1, 81), "regulariser",
               {{"min(|w|, |1 - |w||)", [](double w) { return std::min(std::fabs(w), std::fabs(1 - std::fabs(w))); }}}),
@@ -96,9 +96,9 @@ Json regularisers() {
               {{"min(|w|, |1 - w|)", [](double w) { return std::min(std::fabs(w), std::fabs(1 - w)); }}}),
         lines("iNALU: saturation", "raw parameter", evenly(-30, 30, 121), "regulariser",
               {{"max(20 - |p|, 0)", [](double p) { return std::max(20 - std::fabs(p), 0.0); }}}),
-        lines(
-            "Ramp of the strength", "iteration", evenly(0, 10, 11), "strength",
-            {{"clip((e - 4)/(6 - 4), 0, 1)", [ramp](double e) { return ramp.coefficient(static_cast<long>(e)); }}})}}};
+        lines("NAU, NMU: ramp of the strength", "iteration", evenly(0, 50000, 51), "strength",
+              {{"clip((e - 20000)/(35000 - 20000), 0, 1)",
+                [ramp](double e) { return ramp.coefficient(static_cast<long>(e)); }}})}}};
 }
 
 // The module's own effective weight of a single input.

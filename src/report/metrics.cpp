@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "report/table.hpp"
 
@@ -118,7 +119,17 @@ void success(Sheet& sheet) {
   sheet.notes.push_back(std::move(note));
 }
 
+// "mae" of "mae at 1e7": the same at growing sizes of the numbers, too many for a column each.
+std::string sized_kind(std::string_view measure) {
+  const std::size_t at = measure.rfind(" at 1e");
+  return std::string(measure.substr(0, at == measure.npos ? 0 : at));
+}
+
 void mad(Sheet& sheet) {
+  std::map<std::string, std::vector<std::string>> sizes;
+  for (const std::string& measure : sheet.results.measure_names())
+    if (std::string kind = sized_kind(measure); !kind.empty()) sizes[kind].push_back(measure);
+  std::erase_if(sizes, [](const auto& of) { return of.second.size() < 3; });
   for (const std::string& measure : sheet.results.measure_names()) {
     const auto of = [measure](auto print) {
       return [measure, print](const CellResult& cell) {
@@ -129,11 +140,27 @@ void mad(Sheet& sheet) {
     sheet.csv.push_back({measure + "_median", of([](const Spread& s) { return csv_number(s.median); })});
     sheet.csv.push_back({measure + "_mad", of([](const Spread& s) { return csv_number(s.mad); })});
     sheet.csv.push_back({measure + "_published", published_numbers(sheet, measure)});
-    sheet.people.push_back({measure, of(text_of)});
+    if (const auto sized = sizes.find(sized_kind(measure)); sized == sizes.end()) {
+      sheet.people.push_back({measure, of(text_of)});
+    } else if (const std::vector<std::string> all = sized->second; measure == all.front()) {
+      // A cell may have fewer sizes than others.
+      const auto ends = [all](const CellResult& cell) {
+        std::vector<std::string> medians;
+        for (const std::string& size : all)
+          if (const Spread* spread = cell.spread(size); spread && !std::isnan(spread->median))
+            medians.push_back(fmt::format("{:.3g}", spread->median));
+        if (medians.empty()) return std::string();
+        return medians.front() == medians.back() ? medians.back() : medians.front() + " to " + medians.back();
+      };
+      sheet.people.push_back({fmt::format("{} to {}", measure, all.back().substr(sized->first.size() + 4)), ends});
+    }
     sheet.people.push_back(
         {"published", [&sheet, measure](const CellResult& c) { return sheet.published(c, measure); }});
   }
   sheet.notes.push_back("Measures at the judged row: median +- median of the absolute deviations from it (Heim).");
+  if (!sizes.empty())
+    sheet.notes.push_back(
+        "At several sizes of the numbers: the medians at the smallest and at the largest; CSV has all.");
 }
 
 void trask(Sheet& sheet) {

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <tuple>
 
 #include "base/text.hpp"
 #include "model/anatomy.hpp"
@@ -91,6 +93,45 @@ std::vector<std::string> output_formulas(const ModuleInfo& module) {
     if (part.starts_with("y_o = ") || part.starts_with("y = ") || part.starts_with("outputs "))
       formulas.emplace_back(part);
   return formulas;
+}
+
+// Many boxes that are made of the same and serve the same say less than one that lists them. Numbers keep their boxes.
+std::vector<PictureBox> many_as_one(const std::vector<PictureBox>& boxes) {
+  constexpr std::size_t many = 6;
+  using Kin = std::tuple<Looks, std::vector<std::size_t>, std::vector<std::size_t>>;
+  std::map<Kin, std::vector<std::size_t>> families;
+  for (std::size_t k = 0; k < boxes.size(); ++k) {
+    std::vector<std::size_t> users;
+    for (std::size_t u = 0; u < boxes.size(); ++u)
+      if (std::ranges::count(boxes[u].from, k)) users.push_back(u);
+    if (boxes[k].circles.empty() && boxes[k].values.empty())
+      families[{boxes[k].look, boxes[k].from, users}].push_back(k);
+  }
+  std::vector<std::size_t> first(boxes.size());  // the box that stands for each
+  std::iota(first.begin(), first.end(), 0);
+  for (const auto& [kin, family] : families)
+    if (family.size() >= many)
+      for (const std::size_t k : family) first[k] = family.front();
+  std::vector<PictureBox> result;
+  std::vector<std::size_t> place(boxes.size());
+  for (std::size_t k = 0; k < boxes.size(); ++k) {
+    if (first[k] == k) {
+      place[k] = result.size();
+      result.push_back(boxes[k]);
+      continue;
+    }
+    place[k] = place[first[k]];
+    PictureBox& one = result[place[k]];
+    one.name += ", " + boxes[k].name;
+    if (!one.formulas.empty()) one.formulas.front() += ", " + boxes[k].formulas.front();
+    for (const std::string& note : boxes[k].notes)
+      if (!std::ranges::count(one.notes, note)) one.notes.push_back(note);
+  }
+  for (PictureBox& box : result) {
+    for (std::size_t& from : box.from) from = place[from];
+    box.from.erase(std::unique(box.from.begin(), box.from.end()), box.from.end());
+  }
+  return result;
 }
 
 std::vector<PictureBox> boxes_of(const ModuleInfo& module, const LayerShape& shape, const Layer* numbers) {
@@ -191,7 +232,7 @@ std::vector<PictureBox> boxes_of(const ModuleInfo& module, const LayerShape& sha
     std::sort(box.from.begin(), box.from.end());
     box.from.erase(std::unique(box.from.begin(), box.from.end()), box.from.end());
   }
-  return boxes;
+  return many_as_one(boxes);
 }
 
 void measure(PictureBox& box, double widest) {
@@ -237,6 +278,66 @@ void add_bends(std::vector<PictureBox>& boxes) {
       boxes[k].from[f] = from;
     }
   }
+}
+
+// Boxes with their sizes and the bends between them, and what is wrong with it: rows wider than the picture, and texts
+// that stand almost a word to a line.
+struct Layout {
+  std::vector<PictureBox> boxes;
+  double needed = 0, fault = 0;
+};
+
+Layout lay_out(std::vector<PictureBox> boxes, double width) {
+  constexpr double most_lines = 7;
+  // A row lies above whatever is made of its boxes, the inputs on top.
+  for (std::size_t k = boxes.size(); k-- > 0;)
+    for (const std::size_t from : boxes[k].from) boxes[from].rank = std::max(boxes[from].rank, boxes[k].rank + 1);
+  int top = 0;
+  for (const PictureBox& box : boxes) top = std::max(top, box.rank);
+  boxes.front().rank = top;
+  const auto rows = static_cast<std::size_t>(top + 1);
+  std::vector<int> in_row(rows);
+  for (const PictureBox& box : boxes) ++in_row[static_cast<std::size_t>(box.rank)];
+  add_bends(boxes);
+  std::vector<double> bends(rows), needed(rows, 2 * margin - gap);
+  for (const PictureBox& box : boxes) bends[static_cast<std::size_t>(box.rank)] += box.bend ? box.width + gap : 0;
+  Layout layout;
+  for (PictureBox& box : boxes) {
+    const auto rank = static_cast<std::size_t>(box.rank);
+    if (!box.bend) {
+      measure(box, std::min(210.0, (width - 2 * margin - bends[rank] + gap) / in_row[rank] - gap));
+      const auto lines = static_cast<double>(box.formulas.size() + box.notes.size() + box.names.size());
+      layout.fault += line_height * std::max(0.0, lines - most_lines);
+    }
+    needed[rank] += box.width + gap;
+  }
+  for (const double row : needed) {
+    layout.needed = std::max(layout.needed, row);
+    layout.fault += std::max(0.0, row - 1.05 * width);  // letters a twentieth smaller are no fault
+  }
+  layout.boxes = std::move(boxes);
+  return layout;
+}
+
+// Where a row is too full, boxes of it move up a row, as long as that helps.
+Layout lay_out_in_rows(std::vector<PictureBox> boxes, double width) {
+  Layout best = lay_out(boxes, width);
+  for (bool better = true; better && best.fault > 0;) {
+    better = false;
+    const std::vector<PictureBox> before = best.boxes;
+    const std::vector<PictureBox> start = boxes;
+    for (std::size_t k = 1; k < start.size(); ++k) {
+      if (start[k].look == output_look) continue;
+      std::vector<PictureBox> raised = start;
+      raised[k].rank = before[k].rank + 1;
+      Layout tried = lay_out(raised, width);
+      if (tried.fault >= best.fault) continue;
+      best = std::move(tried);
+      boxes = std::move(raised);
+      better = true;
+    }
+  }
+  return best;
 }
 
 using RowsOfBoxes = std::vector<std::vector<std::size_t>>;  // from the top
@@ -394,26 +495,10 @@ double draw_words(Drawing& drawing, double x, double y, double width, std::strin
 
 Picture module_picture(const ModuleInfo& module, const LayerShape& shape, const Layer* numbers, double width) {
   using namespace module_drawing;
-  std::vector<PictureBox> boxes = boxes_of(module, shape, numbers);
-  for (std::size_t k = boxes.size(); k-- > 0;)
-    for (const std::size_t from : boxes[k].from) boxes[from].rank = std::max(boxes[from].rank, boxes[k].rank + 1);
-  int top = 0;
-  for (const PictureBox& box : boxes) top = std::max(top, box.rank);
-  boxes.front().rank = top;
-  std::vector<int> in_row(static_cast<std::size_t>(top + 1));
-  for (const PictureBox& box : boxes) ++in_row[static_cast<std::size_t>(box.rank)];
-  add_bends(boxes);
-  std::vector<double> bends(static_cast<std::size_t>(top + 1));
-  for (const PictureBox& box : boxes) bends[static_cast<std::size_t>(box.rank)] += box.bend ? 8 + gap : 0;
-  for (PictureBox& box : boxes) {
-    if (box.bend) continue;
-    const auto rank = static_cast<std::size_t>(box.rank);
-    measure(box, std::min(210.0, (width - 2 * margin - bends[rank] + gap) / in_row[rank] - gap));
-  }
+  Layout layout = lay_out_in_rows(boxes_of(module, shape, numbers), width);
+  std::vector<PictureBox>& boxes = layout.boxes;
   // Words that do not fit make the picture wider.
-  std::vector<double> needed(static_cast<std::size_t>(top + 1), 2 * margin - gap);
-  for (const PictureBox& box : boxes) needed[static_cast<std::size_t>(box.rank)] += box.width + gap;
-  width = std::max(width, *std::max_element(needed.begin(), needed.end()));
+  width = std::max(width, layout.needed);
   const RowsOfBoxes rows = arrange(boxes, width);
   double left = width, right = 0;
   for (const PictureBox& box : boxes) {

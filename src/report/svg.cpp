@@ -168,14 +168,15 @@ std::vector<std::string> wrapped(std::string_view text, double width, const Font
     return mathematics ? mathematics_width(line, font) : width_of(line, font);
   };
   for (std::size_t k = 0; k < text.size();) {
-    // A piece ends with a space, or in a formula behind a sign of multiplication.
-    std::size_t end = k;
-    while (end < text.size() && text[end] != ' ' && !(mathematics && text[end] == '*')) ++end;
-    end = std::min(end + 1, text.size());
-    const std::string_view piece = text.substr(k, end - k);
+    // A piece ends with a space; in a formula, if it would not fit on a line, behind a sign of multiplication.
+    const auto piece_until = [&](std::string_view ends) {
+      return text.substr(k, std::min(text.find_first_of(ends, k), text.size() - 1) + 1 - k);
+    };
+    std::string_view piece = piece_until(" ");
+    if (mathematics && measure(trim(piece)) > width) piece = piece_until(" *");
     if (!lines.back().empty() && measure(lines.back() + std::string(trim(piece))) > width) lines.emplace_back();
     lines.back() += piece;
-    k = end;
+    k += piece.size();
   }
   for (std::string& line : lines) line = std::string(trim(line));
   return lines;

@@ -135,6 +135,10 @@ async function check_print(page, where) {
   const seen = await page.evaluate(() => [...document.querySelectorAll(".bar, .downloads, .theme, .fields, .skip")].filter((each) => each.getClientRects().length > 0).map((each) => each.className));
   equal(seen, [], `${where}: paper has no controls`);
   check(lightness(await background(page)) > 200, `${where}: paper is white even in dark mode`, await background(page));
+  // paper does not scroll: what is higher or wider than its box lies over what follows, or is lost
+  const cut = await page.evaluate(() => [...document.querySelectorAll(".box, pre")].filter((each) => each.getClientRects().length > 0)
+    .filter((each) => each.scrollHeight > each.clientHeight + 2 || each.scrollWidth > each.clientWidth + 2).map((each) => each.getAttribute("aria-label") ?? each.textContent.slice(0, 40)));
+  equal(cut, [], `${where}: no box cuts its content on paper`);
 }
 // No section is taller than what stands in it.
 const check_heights = async (page, where) => {
@@ -315,6 +319,7 @@ async function check_report(browser) {
   const beside = cells.filter((cell) => cell.operation === cells[0].operation && cell.setting === cells[0].setting);
   equal(await page.locator("#figure-together .mark-line path").count(), beside.length, "together: a median for every model");
   equal(await page.locator("#figure-together .mark-area path").count(), beside.length, "together: with a band around it");
+  if (beside.length > 1) await check_line_keys(page, "together", "report");
   await page.selectOption("#choose-together", "setting");
   await bring(page, "together");
   equal(await page.locator("#figure-together .mark-line path").count(), cells.filter((cell) => cell.operation === cells[0].operation && cell.model === cells[0].model).length, "together: or for every setting");
@@ -432,6 +437,17 @@ const check_sideways = async (page, where) => {
   const wrong = await page.evaluate(() => [...document.querySelectorAll(".sideways")].filter((hint) => hint.nextElementSibling.getClientRects().length)
     .filter((hint) => hint.hidden !== hint.nextElementSibling.scrollWidth <= hint.nextElementSibling.clientWidth + 1).length);
   equal(wrong, 0, `${where}: tables wider than their box say so, and only those`);
+};
+
+// The key of lines shows them as they are drawn: the same dashes in the same order.
+const check_line_keys = async (page, figure, where) => {
+  await bring(page, figure);
+  const [keys, lines] = await page.evaluate((id) => {
+    const dashes = (selector) => [...document.querySelectorAll(`#figure-${id} ${selector}`)].map((line) => (line.getAttribute("stroke-dasharray") ?? "").replace(/,/g, " ").replace(/^1 0$/, ""));
+    return [dashes(".legend svg.line line"), dashes(".plot g.mark-line > path")];
+  }, figure);
+  equal(keys, lines, `${where}: the key of ${figure} has the dashes of its lines`);
+  check(new Set(keys).size > 1, `${where}: which differ`, keys);
 };
 
 // The report of a task. `few`: its cells are drawn as marks, not as a map.

@@ -44,6 +44,24 @@ TEST(Picture, EveryModuleCanBeDrawn) {
   }
 }
 
+// A picture that is wider than asked is made smaller in print, and its letters with it.
+TEST(Picture, LettersStayReadableInAColumn) {
+  for (const ModuleInfo* module : all_modules()) {
+    const Picture picture =
+        module_picture(*module, default_shape(*module, 2, module->outputs_multiple_of), nullptr, 317);
+    EXPECT_LE(picture.width, 317 * 1.3) << module->name;
+  }
+}
+
+TEST(Picture, FormulasBreakBetweenTermsFirst) {
+  const svg::Font font{.size = 10};
+  const double width = svg::mathematics_width("aaaa*bbbb + cccc*", font) + 1;
+  EXPECT_EQ(svg::wrapped("aaaa*bbbb + cccc*dddd", width, font, true),
+            (std::vector<std::string>{"aaaa*bbbb +", "cccc*dddd"}));
+  EXPECT_EQ(svg::wrapped("aaaa*bbbb", svg::mathematics_width("aaaa*b", font), font, true),
+            (std::vector<std::string>{"aaaa*", "bbbb"}));
+}
+
 TEST(Picture, NamesCannotBreakThePicture) {
   svg::Drawing drawing;
   drawing.text(1, 2, "<script>&\"\x01");

@@ -517,10 +517,10 @@ TEST(Figures, RegularisersHaveTheirKnownValues) {
   EXPECT_EQ(at(panels[2], std::size_t{0}, 0.0), 20);
   EXPECT_EQ(at(panels[2], std::size_t{0}, -20.0), 0);
   EXPECT_EQ(at(panels[2], std::size_t{0}, 30.0), 0);
-  EXPECT_EQ(at(panels[3], std::size_t{0}, 4.0), 0);
-  EXPECT_EQ(at(panels[3], std::size_t{0}, 5.0), 0.5);
-  EXPECT_EQ(at(panels[3], std::size_t{0}, 6.0), 1);
-  EXPECT_EQ(at(panels[3], std::size_t{0}, 10.0), 1);
+  EXPECT_EQ(at(panels[3], std::size_t{0}, 20000.0), 0);
+  EXPECT_EQ(at(panels[3], std::size_t{0}, 26000.0), 0.4);
+  EXPECT_EQ(at(panels[3], std::size_t{0}, 35000.0), 1);
+  EXPECT_EQ(at(panels[3], std::size_t{0}, 50000.0), 1);
 }
 
 // No line lies on another, and the colours of all surfaces of a figure have one scale.

@@ -645,6 +645,24 @@ TEST_F(SeriesFile, OtherTasksHaveALinePerMeasure) {
   EXPECT_EQ(lines[1 + measures], "NSR,<=,redundancy 10,3,1000,accuracy,0.3333333333333333");
 }
 
+// The same measure at seven sizes of the numbers is one column for people, and all of them for programs.
+TEST_F(SeriesFile, MeasuresAtManySizesAreOneColumn) {
+  const Plan plan = plan_of("nsr-comparisons", "quick", "", "<=", "", "3");
+  const std::vector<Measure> measures = cells_of(plan)->front().measures;
+  RunRecord record;
+  record.steps = {0};
+  record.values.emplace_back();
+  for (const Measure& measure : measures) record.values.back().push_back(measure.name == "mae at 1e14" ? 33 : 0.5);
+  record.parameters.emplace_back();
+  const Result<Results> results = judge_store(store_of(plan, record), {});
+  ASSERT_TRUE(results.ok()) << results.error().message;
+  const std::string text = print_table(*results, "mad", "terminal"), csv = print_table(*results, "mad", "csv");
+  EXPECT_TRUE(contains(text, "mae at 1e1 to 1e14")) << text;
+  EXPECT_TRUE(contains(text, "0.5 to 33")) << text;
+  EXPECT_FALSE(contains(text, "mae at 1e7")) << text;
+  EXPECT_TRUE(contains(csv, "mae at 1e7_median")) << csv;
+}
+
 TEST_F(SeriesFile, AFileThatCannotBeWrittenIsNamed) {
   const Plan plan = plan_of("single-module", "primer", "NMU", "mul", "5", "0");
   const Result<Store> store = Store::create((folder_ / "store").string(), {plan, "", "", "", "", 1, 0});

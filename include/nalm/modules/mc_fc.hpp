@@ -162,7 +162,7 @@ struct Mul : Shares {
       {"logarithm", per_input, sign_rule == Sign::None ? "ln(x), as 2*ln(sqrt(x))" : "ln(|x| + eps)"},
       {"sum", per_output, "sum_i J_io*logarithm_i"},
       {"size", per_output, "exp(gate*sum + alpha)"},
-      {"sign", per_output,
+      {"sign s", per_output,
        sign_rule == Sign::None    ? "1"
        : sign_rule == Sign::INalu ? "prod_i (sign(x_i)*J_io + 1 - J_io)"
                                   : "cos(pi*sum_i J_io*g_i where x_i < 0)"},

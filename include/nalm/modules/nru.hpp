@@ -91,7 +91,7 @@ struct NruMathematics : nru::Logarithms {
       {"power", per_input_and_output, separate_sign ? "exp(W*logarithm)" : "exp(W*logarithm), negative where x is"},
       {"factor", per_input_and_output, "power*t + 1 - t"},
       {"product before", per_input_and_output, "the factors of earlier inputs, multiplied"},
-      {"sign", per_output,
+      {"sign s", per_output,
        separate_sign ? "-1 for an odd number of negative x_i with |W_io| > 1/2" : "1: it is in the powers"},
   };
   static constexpr Operation operations[] = {Operation::Multiply, Operation::Divide};

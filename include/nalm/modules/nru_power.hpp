@@ -9,6 +9,8 @@
 // Built in: that an output is a product of powers of inputs, with the sign that follows.
 #pragma once
 
+#include <limits>
+
 #include "nalm/detail/portable.hpp"
 #include "nalm/modules/nru.hpp"
 
@@ -87,10 +89,8 @@ struct NruPower : nru::ProductOfPowers<NruPower> {
   // The smallest normal number, so that the logarithm is finite: of float where T is lanes of floats, else of double.
   template <class T>
   static constexpr double smallest() {
-    if constexpr (requires { T::count; }) {
-      if (sizeof(T) / T::count != sizeof(double)) return 1.17549435e-38;
-    }
-    return 2.2250738585072014e-308;
+    if constexpr (requires { typename T::Number; }) return std::numeric_limits<typename T::Number>::min();
+    return std::numeric_limits<double>::min();
   }
 };
 

@@ -2,7 +2,7 @@
 // a figure and as a table. The shell provides `nalm`; report.cpp writes the data.
 "use strict";
 (() => {
-  const { data, make, section, intro, listed, option, field, note_key, table_box, plain, quantity, number, percent, plural, capital, smallest, largest, SHAPES, key_symbol, Figure } = nalm;
+  const { data, make, section, intro, listed, option, field, note_key, table_box, text_box, plain, quantity, number, percent, plural, capital, smallest, largest, SHAPES, key_symbol, Figure } = nalm;
 
   const cell_name = (cell) => [cell.model, cell.operation, cell.setting].filter(Boolean).join(", ");
   const points = (share) => `${share > 0 ? "+" : ""}${number(Math.round(share * 1000) / 10)}`;
@@ -109,7 +109,7 @@
         figure.element),
       section("table", "As a table", holder),
       section("words", "In words", sentences.map((sentence) => intro(sentence)),
-        lines.length > sentences.length ? make("pre", { class: "tall", tabindex: "0", role: "region", "aria-label": "The comparison as the terminal shows it" }, lines.filter((line) => line.includes("  ")).join("\n")) : null,
+        lines.length > sentences.length ? text_box("The comparison as the terminal shows it", lines.filter((line) => line.includes("  ")).join("\n")) : null,
         listed(data.names.map((name, at) => `${name}: ${data.commands[at] ?? ""}`)))),
     nalm.footer("Made with nalm compare."));
   refresh();

@@ -1,9 +1,7 @@
 // Explanatory figures: panels of lines or surfaces under a title and a caption. The shell provides `nalm`.
 "use strict";
 (() => {
-  const { data, make, number, log_ticks, wrap, smallest, largest, show_tip, hide_tip, Figure } = nalm;
-  const LINE_COLOURS = ["m2", "m4", "m5", "m7", "m0", "m6", "m8", "m3", "m1", "m9", "m10", "m11"];
-  const DASHES = [[1, 0], [7, 3], [2, 2.5], [9, 3, 2, 3]];
+  const { data, make, note_key, line_look, line_key, number, log_ticks, wrap, smallest, largest, show_tip, hide_tip, Figure } = nalm;
   const SIGNED = [[166, 74, 0], [236, 152, 84], [246, 246, 244], [94, 165, 214], [0, 84, 148]];  // below 0 orange, above it blue
   const usable = (value) => typeof value === "number" && Number.isFinite(value);
   const file_name = (title, index) => title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") || `panel-${index + 1}`;
@@ -26,7 +24,7 @@
 
   // ---- lines ---------------------------------------------------------------------------------------------------
   function line_figure(panel, index) {
-    const looks = panel.series.map((series, at) => ({ colour: LINE_COLOURS[at % LINE_COLOURS.length], dash: DASHES[at % DASHES.length] }));
+    const looks = panel.series.map((series, at) => line_look(at));
     const xs = panel.x.values;
     const build = (context) => {
       const rows = panel.series.flatMap((series, at) => xs.map((x, place) => ({ series: at, x, y: usable(series.values[place]) ? series.values[place] : null })));
@@ -51,8 +49,7 @@
       }),
     });
     if (panel.series.length > 1) {
-      figure.legend.append(...panel.series.map(({ name }, at) =>
-        make("span", { class: "note-key" }, make("i", { class: looks[at].dash[1] ? "line dashed" : "line", style: `color: var(--${looks[at].colour})` }), name)));
+      figure.legend.append(...panel.series.map(({ name }, at) => note_key(line_key(looks[at]), name)));
     }
     return figure;
   }

@@ -5,7 +5,7 @@
 "use strict";
 (() => {
   const {
-    data, make, none, section, subhead, intro, listed, table_box, count, number, plural, smallest, largest, superscript, decades, log_ticks, plain, quantity,
+    data, make, none, section, subhead, intro, listed, note_key, line_key, table_box, count, number, plural, smallest, largest, superscript, decades, log_ticks, plain, quantity,
     SHAPES, key_symbol, show_tip, hide_tip, Figure, MINUS,
   } = nalm;
 
@@ -274,7 +274,7 @@
         for (const each of row_figures) { each.fill_legend(); each.redraw(); }
         figure.legend.querySelector(`[data-set="${set}"]`).focus();
       } }, set_symbol(set), SETS[set].small)),
-      ...(options.lines ?? []).map(([label, dash, colour]) => make("span", { class: "note-key" }, make("i", { class: dash[1] ? "line dashed" : "line", style: `color: var(--${colour})` }), label)),
+      ...(options.lines ?? []).map(([label, dash, colour]) => note_key(line_key({ dash, colour }), label)),
       ...(options.controls?.() ?? []));
     row_figures.push(figure);
     figure.fill_legend();

@@ -5,7 +5,7 @@
 "use strict";
 (() => {
   const {
-    data, make, none, section, subhead, intro, listed, facts, option, field, note_key, table_box, count, number, signed, percent, plural, capital, sum, smallest, largest,
+    data, make, none, section, subhead, intro, listed, facts, option, field, note_key, line_look, line_key, table_box, text_box, count, number, signed, percent, plural, capital, sum, smallest, largest,
     day_of, log_ticks, wrap, plain, quantity, SHAPES, key_symbol, show_tip, hide_tip, Figure, MINUS,
   } = nalm;
 
@@ -40,7 +40,6 @@
   const model_symbol = (model) => key_symbol(looks.get(model).shape, `fill: var(--${looks.get(model).name})`);
   const hollow = (shape) => key_symbol(shape, "fill: none; stroke: currentColor; stroke-width: .4");
   const swatch = (name) => make("i", { class: "swatch", style: `background: var(--${name})` });
-  const line_key = (name, kind = "") => make("i", { class: `line ${kind}`.trim(), style: `color: var(--${name})` });
 
   const is_grid = data.layout === "grid";
   const judged_cells = cells.filter((cell) => cell.goal);
@@ -604,7 +603,7 @@
       mark_chosen();
     });
     const element = section("table", "All cells",
-      intro(any_published && judged_cells.length ? "The dark tick on a gauge is the published success rate. " : "",
+      intro(cells.some((cell) => published_of(cell, "success").length) ? make("span", { class: "controls" }, "The dark tick on a gauge is the published success rate. ") : "",
         cells.some((cell) => differs(cell, "success")) ? "An asterisk marks rates that differ from the published one. " : "",
         make("span", { class: "controls" }, "Click a heading to sort, a row to see its runs.")),
       make("div", { class: "fields controls" }, filters.map(({ label, select }) => field(label, select)), tally),
@@ -714,8 +713,12 @@
       if (limit !== null) {
         const level = scale.level(limit);
         const room = scale.domain[1] - level > 0.08 * (scale.domain[1] - scale.domain[0]);
+        // at the end where fewer curves pass it
+        const span = scale.domain[1] - scale.domain[0];
+        const near = (row_of) => lines.filter((line) => Math.abs((scale.level(line.values[row_of(line)]) ?? Infinity) - level) < 0.12 * span).length;
+        const left = near((line) => line.values.length - 1) > near(() => 0);
         note("threshold", { y: scale.datum(level) }, `solved ${cell.goal.above ? "above" : "below"} ${exactly(limit)}`,
-          { x: { value: "width" } }, { align: "right", baseline: room ? "bottom" : "top", dy: room ? -4 : 5 });
+          { x: { value: left ? 4 : "width" } }, { align: left ? "left" : "right", baseline: room ? "bottom" : "top", dy: room ? -4 : 5 });
       }
       const from = cell.regularised_from;
       if (from !== null && from >= first && from <= last) {
@@ -734,8 +737,8 @@
       describe: () => `${state.measure} over the iterations, a line per run and their median, of ${cell_name(state.chosen)}${state.chosen.goal ? `: ${solved_words(state.chosen)}` : ""}.`,
       drawn: (view, self) => {
         self.legend.replaceChildren(
-          ...(state.chosen.goal ? [note_key(line_key("solved"), "solved"), note_key(line_key("failed", "dashed"), "not solved")] : [note_key(line_key("solved"), "a run")]),
-          note_key(line_key("ink", "thick"), "median"), ...(any_lost ? [note_key(key_symbol("saltire", "fill: var(--failed)"), "no longer a number")] : []));
+          ...(state.chosen.goal ? [note_key(line_key({ colour: "solved" }), "solved"), note_key(line_key({ colour: "failed", dash: [4, 2.5] }), "not solved")] : [note_key(line_key({ colour: "solved" }), "a run")]),
+          note_key(line_key({ colour: "ink", width: 3 }), "median"), ...(any_lost ? [note_key(key_symbol("saltire", "fill: var(--failed)"), "no longer a number")] : []));
         if (self.listening) return;
         self.listening = true;
         self.plot.addEventListener("pointermove", hover);
@@ -789,7 +792,6 @@
     const MOST_LINES = 12;
     let part = varying.includes("model") ? "model" : varying[0];
     const beside = () => cells.filter((cell) => cell.runs && cell.measures.some(({ name }) => name === state.measure) && PARTS.every((each) => each === part || cell[each] === state.chosen[each])).slice(0, MOST_LINES);
-    const look = (at) => ({ name: `m${[2, 4, 5, 7, 0, 6, 8, 3, 1, 9, 10, 11][at % 12]}`, dash: [[1, 0], [7, 3], [2, 2.5], [9, 3, 2, 3]][at % 4] });
     const build = (context) => {
       const { colour } = context;
       const shown = beside();
@@ -815,10 +817,10 @@
       const y = (name) => quantity(name, scale.domain, { ...scale.axis, minExtent: 44, maxExtent: 44 });
       const layer = rows_of.flatMap((rows, at) => {
         const values = rows.map(({ step, middle: value, low, high }) => ({ step, value: scale.level(value), low: scale.level(low), high: scale.level(high) }));
-        const stroke = colour(look(at).name);
+        const stroke = colour(line_look(at).colour);
         return [
           { name: `band_${at}`, data: { values }, mark: { type: "area", color: stroke, opacity: 0.14 }, encoding: { x, y: y("low"), y2: { field: "high" } } },
-          { name: `together_${at}`, data: { values }, mark: { type: "line", strokeWidth: 2, strokeJoin: "round", strokeDash: look(at).dash, color: stroke }, encoding: { x, y: y("value") } }];
+          { name: `together_${at}`, data: { values }, mark: { type: "line", strokeWidth: 2, strokeJoin: "round", strokeDash: line_look(at).dash, color: stroke }, encoding: { x, y: y("value") } }];
       });
       return { title: { text: `${state.measure}${measure && !measure.span ? ", logarithmic" : ""}` }, width: context.width - 62, height: context.narrow ? 260 : 340, layer };
     };
@@ -827,9 +829,9 @@
       id: "together", title: "Beside each other", level: 3, build, reserve: 420,
       lead: "Lines are medians over the runs, bands hold the middle half of them.",
       subtitle: () => [`${state.measure}: medians, and the middle half of the runs. ${data.title}.`, version],
-      keys: (context) => beside().map((cell, at) => ({ label: name_of(cell), colour: context.colour(look(at).name), dash: look(at).dash })),
+      keys: (context) => beside().map((cell, at) => ({ label: name_of(cell), colour: context.colour(line_look(at).colour), dash: line_look(at).dash })),
       describe: () => `${state.measure} over the iterations, median and middle half of the runs, of ${beside().map(cell_name).join("; ")}.`,
-      drawn: (view, self) => self.legend.replaceChildren(...beside().map((cell, at) => note_key(line_key(look(at).name, look(at).dash[1] ? "dashed" : ""), name_of(cell)))),
+      drawn: (view, self) => self.legend.replaceChildren(...beside().map((cell, at) => note_key(line_key(line_look(at)), name_of(cell)))),
     });
     const select = make("select", { id: "choose-together", onchange: () => { part = select.value; figure.redraw(); } }, varying.map((each) => option(each, `By ${words[each]}`)));
     select.value = part;
@@ -840,10 +842,12 @@
   // Measures of the same thing at growing sizes, such as "mae at 1e3": one curve instead of a panel each.
   const SIZED = /^(.*) at (1e\d+)$/;
   const sized_kinds = [...new Set(data.measures.map(({ name }) => name.match(SIZED)?.[1]).filter(Boolean))].filter((kind) => data.measures.filter(({ name }) => name.match(SIZED)?.[1] === kind).length > 2);
+  const sized_names = (kind) => data.measures.map(({ name }) => name).filter((name) => name.match(SIZED)?.[1] === kind);
+  const measured = [...data.measures.map(({ name }) => name).filter((name) => !sized_kinds.includes(name.match(SIZED)?.[1])),
+    ...sized_kinds.map((kind) => `${sized_names(kind)[0]} to ${sized_names(kind).at(-1).match(SIZED)[2]}`)];
   const is_sized = (name) => sized_kinds.includes(name.match(SIZED)?.[1]);
   function sizes_figure() {
     const beside = () => cells.filter((cell) => cell.runs && cell.setting === state.chosen.setting && cell.measures.some(({ name }) => is_sized(name)));
-    const look = (at) => ({ name: `m${[2, 4, 5, 7, 0, 6, 8, 3, 1, 9, 10, 11][at % 12]}`, dash: [[1, 0], [7, 3], [2, 2.5], [9, 3, 2, 3]][at % 4] });
     const build = (context) => {
       const { colour } = context;
       if (!beside().length) return no_runs_yet(colour);
@@ -856,7 +860,7 @@
         const y = quantity("value", scale.domain, { ...scale.axis, minExtent: 44, maxExtent: 44 });
         return { title: { text: `${kind}, median of the runs` }, width: context.width - 62, height: 190,
           layer: rows.map((list, at) => ({ name: `sizes_${k}_${at}`, data: { values: list.map(({ size, value }) => ({ size, value: scale.level(value) })) },
-            mark: { type: "line", point: { size: 26, fill: colour(look(at).name) }, strokeWidth: 2, strokeDash: look(at).dash, color: colour(look(at).name) }, encoding: { x, y } })) };
+            mark: { type: "line", point: { size: 26, fill: colour(line_look(at).colour) }, strokeWidth: 2, strokeDash: line_look(at).dash, color: colour(line_look(at).colour) }, encoding: { x, y } })) };
       });
       return { vconcat: panels, spacing: 26 };
     };
@@ -864,9 +868,9 @@
     return new Figure({
       id: "sizes", title: "Over the size of the numbers", level: 3, build, reserve: 480,
       subtitle: () => [`Medians over the runs. ${data.title}.`, version],
-      keys: (context) => beside().map((cell, at) => ({ label: name_of(cell), colour: context.colour(look(at).name), dash: look(at).dash })),
+      keys: (context) => beside().map((cell, at) => ({ label: name_of(cell), colour: context.colour(line_look(at).colour), dash: line_look(at).dash })),
       describe: () => `${sized_kinds.join(" and ")} over the size of the numbers, of ${beside().map(name_of).join("; ")}.`,
-      drawn: (view, self) => self.legend.replaceChildren(...beside().map((cell, at) => note_key(line_key(look(at).name, look(at).dash[1] ? "dashed" : ""), name_of(cell)))),
+      drawn: (view, self) => self.legend.replaceChildren(...beside().map((cell, at) => note_key(line_key(line_look(at)), name_of(cell)))),
     });
   }
 
@@ -945,7 +949,7 @@
         ...(cell.goal ? [["Solved", false, (run) => make("td", null, run.success ? "yes" : "no")], ["Solved at", true, (run) => numeric(run.solved_at === null ? none() : count(run.solved_at))]] : []),
         ...(cell.seeds.some((run) => run.failure) ? [["Why not", false, (run) => text(run.failure)]] : []),
         ...(has_curves ? [["Judged at", true, (run) => numeric(run.judged_at === null ? none() : count(run.judged_at))]] : []),
-        ...cell.measures.map(({ name }, m) => [name, true, (run) => numeric(run.values[m] === null ? "not finite" : number(run.values[m]))]),
+        ...cell.measures.map(({ name }, m) => is_sized(name) ? null : [name, true, (run) => numeric(run.values[m] === null ? "not finite" : number(run.values[m]))]).filter(Boolean),
         ...(cell.seeds.some((run) => run.note) ? [["Found", false, (run) => text(run.note)]] : []),
       ];
       runs_holder.replaceChildren(...table_box("Runs of the chosen cell", make("table", { class: "runs" },
@@ -1072,7 +1076,7 @@
     if (remark && !text.includes(remark)) sentences.push(remark);
     return section("comparison", "Beside what was published",
       sentences.map((sentence) => intro(capital(sentence))),
-      rows ? make("pre", { class: "tall", tabindex: "0", role: "region", "aria-label": "Comparison with what was published" }, lines.slice(0, rows).join("\n")) : null);
+      rows ? text_box("Comparison with what was published", lines.slice(0, rows).join("\n")) : null);
   }
 
   // What a value of a recipe says: "sparsity (start 20000, end 35000)".
@@ -1106,7 +1110,7 @@
 
   function settings_section() {
     return section("settings", "Settings and how to reproduce",
-      intro(data.settings_text),
+      intro(data.settings_text, data.preset === "quick" || data.changes.length ? " That is the task as it is defined; this run trained as the recipe below says." : ""),
       data.differences.length ? [subhead("Differences from the papers"), listed(data.differences)] : null,
       subhead("How it was made"), facts(data.facts), recipe_parts(),
       data.reproduce.length ? [subhead("Reproduce this report"), make("pre", { tabindex: "0" }, make("code", null, data.reproduce.join("\n")))] : null);
@@ -1157,7 +1161,7 @@
       make("p", { class: "summary", id: "summary" }, summary),
       data.changes.length ? make("p", { class: "warning", id: "changes" }, make("strong", null, "Not the task\u2019s own settings: "), data.changes.join(" "), any_published ? ". What was published was measured with other settings." : ".") : null,
       make("p", { class: "standfirst" }, data.source),
-      make("p", { class: "standfirst" }, `Preset ${data.preset}. What is measured: ${data.measures.map(({ name }) => name).join(", ")}. ${judged_cells.length ? `Solved: ${data.goal}.` : "Nothing is judged."} ${interval_note}`)),
+      make("p", { class: "standfirst" }, `Preset ${data.preset}. What is measured: ${measured.join(", ")}. ${judged_cells.length ? `Solved: ${data.goal}.` : "Nothing is judged."} ${interval_note}`)),
     make("div", { class: "bar" }, nalm.navigation(links), make("div", { class: "options" }, is_grid && any_published ? published_toggle() : null, nalm.theme_switch())),
     make("main", { id: "content" }, overview, table.element, chosen.element, failures, comparison, settings_section()),
     nalm.footer(`${version}. Made with ${data.command || "nalm bench"}, ${day}.`));
