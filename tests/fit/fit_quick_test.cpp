@@ -21,6 +21,15 @@ TEST(QuickFit, FindsAProduct) {
   EXPECT_EQ(print(fit->best().formula), "2.5*a*b");
 }
 
+TEST(QuickFit, FindsAFunctionInAProduct) {
+  const Table table =
+      table_of({{"a", 1, 5}, {"t", 0, 3}}, 40, 1, [](const double* x, Xoshiro&) { return x[0] * std::exp(-x[1]); });
+  const Result<Fit> fit = nalm::fit(table, {.target = "y", .functions = {"exp"}, .threads = 2});
+  ASSERT_TRUE(fit) << fit.error().message;
+  EXPECT_TRUE(fit->is_law()) << fit->reason;
+  EXPECT_EQ(print(fit->best().formula), "a*exp(-t)");
+}
+
 TEST(QuickFit, EveryRungIsEntered) {
   // Noise keeps the search from ending early; the clock ends it.
   const Table table = table_of({{"a", 1, 5}, {"b", 1, 5}, {"c", -1, 1}}, 60, 2, [](const double* x, Xoshiro& random) {
