@@ -253,8 +253,8 @@ void Drawing::group(double x, double y, const Drawing& other) {
   end();
 }
 
-std::string Drawing::finish(double width, double height, std::string_view title, double millimetres,
-                            bool may_be_dark) const {
+std::string Drawing::finish(double width, double height, std::string_view title, const Finish& how) const {
+  const double millimetres = how.millimetres;
   std::vector<Colour> colours{paper,  panel, ink,  soft,      rule,        grid,      blue,
                               orange, green, pink, blue_wash, orange_wash, green_wash};
   colours.insert(colours.end(), std::begin(series), std::end(series));
@@ -273,7 +273,7 @@ std::string Drawing::finish(double width, double height, std::string_view title,
       arrows += fmt::format(
           "<marker id=\"{}\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"6.5\" markerHeight=\"6.5\" "
           "orient=\"auto\"><path d=\"M0,0.6L8,4L0,7.4z\" fill=\"{}\" class=\"f{}\"/></marker>",
-          mark, colour.light, colour.name);
+          fmt::format("{}{}", how.names, mark), colour.light, colour.name);
   }
   std::string head = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" width=\"{}\" "
@@ -282,11 +282,13 @@ std::string Drawing::finish(double width, double height, std::string_view title,
       millimetres > 0 ? fmt::format("{:.5g}mm", millimetres) : fmt::format("{:.5g}", width),
       millimetres > 0 ? fmt::format("{:.5g}mm", height * millimetres / width) : fmt::format("{:.5g}", height), width,
       height, font_family, escaped(title), escaped(title));
-  if (may_be_dark) head += fmt::format("<style>@media (prefers-color-scheme: dark) {{{}}}</style>\n", dark);
+  if (how.may_be_dark) head += fmt::format("<style>@media (prefers-color-scheme: dark) {{{}}}</style>\n", dark);
   if (!arrows.empty()) head += fmt::format("<defs>{}</defs>\n", arrows);
   Drawing background;
   background.rectangle(0, 0, width, height, {.fill = paper});
-  return head + background.body_ + body_ + "</svg>\n";
+  const std::string body =
+      how.names.empty() ? body_ : replaced(body_, "=\"url(#", fmt::format("=\"url(#{}", how.names));
+  return head + background.body_ + body + "</svg>\n";
 }
 
 // ---- PNG -----------------------------------------------------------------------------------------------------------
