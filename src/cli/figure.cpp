@@ -45,7 +45,7 @@ struct Explained {
 Result<Explained> picture_of_module(const ModuleInfo& module, const FigureOptions& o, double width) {
   Explained made;
   made.heading = fmt::format("{}: {}", module.name, module.title);
-  made.paragraphs = {fmt::format("Learned: {}.", module.learned), std::string(module.formula),
+  made.paragraphs = {fmt::format("Learned: {}.", svg::with_minus(module.learned)), std::string(module.formula),
                      std::string(module.citation),
                      "Boxes are computed from top to bottom; the lines between them were found by running the module's "
                      "own code on symbols."};

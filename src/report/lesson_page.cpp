@@ -81,10 +81,11 @@ Result<std::string> lesson_page(const Model& model, std::span<const double> inpu
 
 std::string module_page(const ModuleInfo& module) {
   const LayerShape shape = default_shape(module, 2, module.outputs_multiple_of);
-  return picture_page(
-      module_picture(module, shape, nullptr, page_width), module_picture(module, shape, nullptr, phone_width),
-      fmt::format("{}: {}", module.name, module.title),
-      {fmt::format("Learned: {}.", module.learned), std::string(module.formula), std::string(module.citation)});
+  return picture_page(module_picture(module, shape, nullptr, page_width),
+                      module_picture(module, shape, nullptr, phone_width),
+                      fmt::format("{}: {}", module.name, module.title),
+                      {fmt::format("Learned: {}.", svg::with_minus(module.learned)), std::string(module.formula),
+                       std::string(module.citation)});
 }
 
 }  // namespace nalm

@@ -36,8 +36,8 @@ struct Look {
 enum Looks { input_look, learned_look, weight_look, gate_look, step_look, output_look };
 constexpr Look looks[] = {{"input", "input", svg::blue, svg::blue_wash, ""},
                           {"learned", "learned", svg::orange, svg::paper, "4 3"},
-                          {"weight: learned, or made of what is", "weight", svg::orange, svg::orange_wash, ""},
-                          {"gate: from 0 to 1, lets through or shuts", "gate, 0 to 1", svg::green, svg::green_wash, ""},
+                          {"weight: learned, or made of it", "weight", svg::orange, svg::orange_wash, ""},
+                          {"gate: from 0 to 1, opens or shuts", "gate, 0 to 1", svg::green, svg::green_wash, ""},
                           {"step", "step", svg::soft, svg::panel, ""},
                           {"output", "output", svg::ink, svg::paper, ""}};
 
@@ -59,23 +59,12 @@ struct PictureBox {
   double cell_width() const { return std::clamp((width - 2 * pad) / std::max(1, columns), 30.0, 52.0); }
 };
 
-// Words of a header with a proper minus in front of numbers.
-std::string with_minus(std::string_view words) {
-  std::string text;
-  for (std::size_t k = 0; k < words.size(); ++k) {
-    const bool is_minus = words[k] == '-' && (k == 0 || words[k - 1] == ' ' || words[k - 1] == '(') &&
-                          k + 1 < words.size() && words[k + 1] >= '0' && words[k + 1] <= '9';
-    text += is_minus ? "\u2212" : std::string(1, words[k]);
-  }
-  return text;
-}
-
 std::string ends_at(const Discrete& discrete) {
   if (discrete.whole) return "ends at a whole number";
   if (discrete.is_any()) return "";
   std::string values;
   for (std::size_t k = 0; k < discrete.values.size(); ++k)
-    values += (k == 0 ? "" : k + 1 == discrete.values.size() ? " or " : ", ") + svg::number(discrete.values[k]);
+    values += (k == 0 ? "" : k + 1 == discrete.values.size() ? " or\u00a0" : ", ") + svg::number(discrete.values[k]);
   return "ends at " + values;
 }
 
@@ -181,7 +170,7 @@ std::vector<PictureBox> boxes_of(const ModuleInfo& module, const LayerShape& sha
     box.name = part.name;
     for (const std::size_t used : part.uses) box.from.push_back(place[used]);
     const auto add_note = [&](std::string_view note) {
-      if (!note.empty()) box.notes.push_back(with_minus(note));
+      if (!note.empty()) box.notes.push_back(svg::with_minus(note));
     };
     const auto add_values = [&](const double* values, const Axes& axes) {
       if (kept.empty()) return;
@@ -225,7 +214,7 @@ std::vector<PictureBox> boxes_of(const ModuleInfo& module, const LayerShape& sha
           merged.look = box.look;
           if (info.clamp)
             merged.notes.push_back(
-                fmt::format("between {} and {}", svg::number(info.clamp->lo), svg::number(info.clamp->hi)));
+                fmt::format("between {} and\u00a0{}", svg::number(info.clamp->lo), svg::number(info.clamp->hi)));
           if (const std::string ends = ends_at(weight.discrete); !ends.empty()) merged.notes.push_back(ends);
           if (!kept.empty()) merged.values = kept.front().weights[part.index].values;
           continue;
@@ -552,7 +541,7 @@ Picture module_picture(const ModuleInfo& module, const LayerShape& shape, const 
     drawing.text(margin + name_width + 8, 22, module.title, {.size = 11, .colour = svg::soft});
   else
     y = draw_words(drawing, margin, y, width - 2 * margin, module.title, {.size = 11, .colour = svg::soft}, false);
-  y = draw_words(drawing, margin, y + 4, width - 2 * margin, with_minus(module.learned), note_font, false);
+  y = draw_words(drawing, margin, y + 4, width - 2 * margin, svg::with_minus(module.learned), note_font, false);
   y += 16;
   for (std::size_t r = 0; r < rows.size(); ++r) {
     double height = 0;

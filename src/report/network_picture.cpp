@@ -184,7 +184,7 @@ Picture task_picture(double width) {
         {.size = size, .colour = relevant ? svg::ink : svg::soft, .anchor = Anchor::Middle, .bold = relevant});
   }
   const double box_width = width / 2 - 28, module_x = 14, target_x = width / 2 + 14, box_top = 130,
-               box_height = narrow ? 58 : 54;
+               box_height = narrow ? 44 : 54;
   const auto arrow = [&](double x1, double y1, double x2, double y2, svg::Colour colour) {
     const double half = (y1 + y2) / 2;
     drawing.path(

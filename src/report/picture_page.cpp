@@ -1,5 +1,5 @@
-// Pictures as files and on pages. A page carries each picture twice, because letters that are made smaller with a picture
-// cannot be read on a phone: there another drawing, as wide as the screen, takes the place of the usual one.
+// Pictures as files and on pages. A page carries each picture twice, because letters that are made smaller with a
+// picture cannot be read on a phone: there another drawing, as wide as the screen, takes the place of the usual one.
 #include <fmt/format.h>
 
 #include "report/page.hpp"

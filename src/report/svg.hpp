@@ -49,6 +49,8 @@ std::vector<std::string> wrapped(std::string_view text, double width, const Font
 
 // 1.5, -3, 2e-07, with a proper minus.
 std::string number(double value, int digits = 4);
+// Words of a header, with the same minus in front of numbers.
+std::string with_minus(std::string_view words);
 
 // How a drawing is closed.
 struct Finish {

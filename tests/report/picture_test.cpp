@@ -118,6 +118,18 @@ TEST(Picture, FormulasAreSetAsPeopleWriteThem) {
   EXPECT_EQ(svg::number(1e6, 3), "10⁶");
 }
 
+// Fonts without a place for the mark put the hat inside of the M.
+TEST(Picture, TheHatOfMStandsAboveIt) {
+  svg::Drawing drawing;
+  drawing.mathematics(0, 0, "sigmoid(M_hat)");
+  drawing.text(0, 0, "raw weight M\u0302");
+  const std::string svg = drawing.finish(10, 10, "");
+  EXPECT_EQ(count_of(svg, "\u0302"), 0u) << svg;
+  EXPECT_EQ(count_of(svg, "\u02c6</tspan>"), 2u) << svg;
+  const svg::Font font{.size = 10};
+  EXPECT_NEAR(svg::mathematics_width("M_hat", font), svg::width_of("M", font), 1e-9);
+}
+
 // rsvg-convert drops a space where a piece begins, whatever kind of space.
 TEST(Picture, ASpaceBehindAnIndexIsAShift) {
   svg::Drawing drawing;
