@@ -139,6 +139,10 @@ async function check_print(page, where) {
   const cut = await page.evaluate(() => [...document.querySelectorAll(".box, pre")].filter((each) => each.getClientRects().length > 0)
     .filter((each) => each.scrollHeight > each.clientHeight + 2 || each.scrollWidth > each.clientWidth + 2).map((each) => each.getAttribute("aria-label") ?? each.textContent.slice(0, 40)));
   equal(cut, [], `${where}: no box cuts its content on paper`);
+  const torn = await page.evaluate(() => [...document.querySelectorAll("h2, h3, .intro")].filter((each) => getComputedStyle(each).breakAfter !== "avoid" || (each.className === "intro" && getComputedStyle(each).breakInside !== "avoid")).map((each) => each.textContent.slice(0, 40)));
+  equal(torn, [], `${where}: no sheet ends between a heading and what it is about`);
+  const again = await page.evaluate(() => [...document.querySelectorAll(".recipes tbody th")].map((each) => each.textContent).filter((text) => text.split("; ").some((part) => { const list = part.split(", ").slice(1); return new Set(list).size < list.length; })));
+  equal(again, [], `${where}: no recipe names an operation twice`);
 }
 // No section is taller than what stands in it.
 const check_heights = async (page, where) => {
@@ -365,6 +369,15 @@ async function check_report(browser) {
   equal(await overflow(phone), { extra: 0, wide: [] }, "report: nothing sticks out of a phone of 380 pixels");
   equal(await marks(phone, "success_ours", `#figure-${one}`), of(one).length, "report: the figures are complete on a phone");
   await shot(phone, "report-phone.png", { fullPage: true });
+  const high = (id) => phone.evaluate((name) => Math.round(document.querySelector(`#figure-${name} .plot svg`).getBoundingClientRect().height), id);
+  const full = await high(one);
+  for (const each of await phone.locator(`#figure-${one} .key[data-model]`).all()) await each.click();
+  await bring(phone, one);
+  const bare = await high(one);
+  check(full > 600 && bare < 400, "report: panels without a value take a line, not a screen", [full, bare]);
+  await phone.click(`#figure-${one} .legend .quiet`);
+  await bring(phone, one);
+  equal(await high(one), full, "report: and are back with their values");
   await check_silence(phone, "report on a phone");
   await phone.close();
   await check_many_models(browser, one);
