@@ -23,13 +23,12 @@ using svg::Pen;
 
 constexpr double margin = 12, gap = 16, pad = 8, line_height = 13, cell_height = 17, most_rows = 12, most_columns = 6;
 constexpr std::size_t most_letters = 200;
-constexpr double column = 480;  // narrower pictures have fewer words
 constexpr Font title_font{.size = 11.5, .bold = true}, formula_font{.size = 10.5},
     note_font{.size = 9.5, .colour = svg::soft};
 
 // What it is drawn as.
 struct Look {
-  std::string_view meaning, short_meaning;  // the short one in a column
+  std::string_view meaning, short_meaning;  // the short one where there is no room
   Colour line, fill;
   std::string_view dash;
 };
@@ -513,6 +512,33 @@ double draw_words(Drawing& drawing, double x, double y, double width, std::strin
   return y;
 }
 
+// What the colours are, in few words if the many do not fit on a line; gives the height.
+double draw_key(Drawing& drawing, const std::vector<PictureBox>& boxes, double y, double width) {
+  constexpr double symbol = 18, apart = 14;
+  drawing.line(margin, y, width - margin, y, {.stroke = svg::grid});
+  y += 16;
+  std::vector<Look> used;
+  double whole = -apart;
+  for (std::size_t k = 0; k < std::size(looks); ++k) {
+    if (std::ranges::none_of(boxes, [&](const PictureBox& box) { return box.look == k && !box.bend; })) continue;
+    used.push_back(looks[k]);
+    whole += symbol + svg::width_of(looks[k].meaning, note_font) + apart;
+  }
+  double x = margin;
+  for (const Look& look : used) {
+    const std::string_view words = whole > width - 2 * margin ? look.short_meaning : look.meaning;
+    const double need = symbol + svg::width_of(words, note_font) + apart;
+    if (x > margin && x + need > width - margin + apart) {
+      x = margin;
+      y += 15;
+    }
+    drawing.rectangle(x, y - 8, 13, 9, {.fill = look.fill, .stroke = look.line, .width = 1.2, .dash = look.dash}, 2.5);
+    drawing.text(x + symbol, y, words, note_font);
+    x += need;
+  }
+  return y;
+}
+
 }  // namespace
 }  // namespace module_drawing
 
@@ -558,26 +584,7 @@ Picture module_picture(const ModuleInfo& module, const LayerShape& shape, const 
   for (const PictureBox& box : boxes)
     if (!box.bend) draw_box(drawing, box);
 
-  // The key: what the colours are.
-  y += 16;
-  drawing.line(margin, y, width - margin, y, {.stroke = svg::grid});
-  y += 16;
-  double x = margin;
-  for (std::size_t look = 0; look < std::size(looks); ++look) {
-    if (std::none_of(boxes.begin(), boxes.end(), [&](const PictureBox& box) { return box.look == look && !box.bend; }))
-      continue;
-    const std::string_view meaning = width < column ? looks[look].short_meaning : looks[look].meaning;
-    const double need = 18 + svg::width_of(meaning, note_font) + 14;
-    if (x > margin && x + need > width - margin + 14) {
-      x = margin;
-      y += 15;
-    }
-    drawing.rectangle(x, y - 8, 13, 9,
-                      {.fill = looks[look].fill, .stroke = looks[look].line, .width = 1.2, .dash = looks[look].dash},
-                      2.5);
-    drawing.text(x + 18, y, meaning, note_font);
-    x += need;
-  }
+  y = draw_key(drawing, boxes, y + 16, width);
   y = draw_words(drawing, margin, y + 4, width - 2 * margin, module.citation, note_font, false);
   picture.height = y + 10;
   return picture;
