@@ -73,7 +73,9 @@ int write_page(const Result<std::string>& page, const std::string& path) {
 }
 
 int write_lesson(const Model& model, const ExplainOptions& options) {
-  return write_page(lesson_page(model, options.input, options.model), options.html);
+  // The folder says nothing about the model, and a long path does not fit on a phone.
+  const std::string name = std::filesystem::path(options.model).filename().string();
+  return write_page(lesson_page(model, options.input, name), options.html);
 }
 
 int explain_model(const ExplainOptions& options) {

@@ -28,14 +28,12 @@ constexpr DrawnPicture drawn_pictures[] = {
 };
 
 int list_figures() {
-  for (const FigureInfo& info : figures()) put("{:<14}{}\n", info.name, info.meaning);
-  for (const DrawnPicture& picture : drawn_pictures) put("{:<14}{}\n", picture.name, picture.meaning);
-  put("{:<14}{}\n", "NMU, NALU, ...",
+  for (const FigureInfo& info : figures()) put("{:<16}{}\n", info.name, info.meaning);
+  for (const DrawnPicture& picture : drawn_pictures) put("{:<16}{}\n", picture.name, picture.meaning);
+  put("{:<16}{}\n", "NMU, NALU, ...",
       "the architecture of a module (nalm list), with --model FILE the numbers of a model");
   return yes;
 }
-
-constexpr double usual_width = 640;
 
 // A picture that is drawn here, and what a page says below it.
 struct Explained {
@@ -47,7 +45,7 @@ struct Explained {
 Result<Explained> picture_of_module(const ModuleInfo& module, const FigureOptions& o, double width) {
   Explained made;
   made.heading = fmt::format("{}: {}", module.name, module.title);
-  made.paragraphs = {fmt::format("Learned: {}.", module.learned), std::string(module.formula),
+  made.paragraphs = {fmt::format("Learned: {}.", svg::with_minus(module.learned)), std::string(module.formula),
                      std::string(module.citation),
                      "Boxes are computed from top to bottom; the lines between them were found by running the module's "
                      "own code on symbols."};
@@ -124,7 +122,7 @@ int figure(const FigureOptions& o) {
   if (o.data_only) return write_text_file(figure_data(o.name), path);
   if (format == "json")
     return fail({fmt::format("{}: a figure is a picture or a page; --data writes the numbers.", path)});
-  Result<double> width = o.width.empty() ? Result<double>(usual_width) : read_width(o.width);
+  Result<double> width = o.width.empty() ? Result<double>(page_width) : read_width(o.width);
   if (!width) return fail(width.error());
   if (is_chart) {
     if (format == "html") return write_text_file(figure_page(o.name), path);
@@ -136,7 +134,11 @@ int figure(const FigureOptions& o) {
   } else {
     const Result<Explained> made = drawn_figure(o, *width);
     if (!made) return fail(made.error());
-    if (format == "html") return write_text_file(picture_page(made->picture, made->heading, made->paragraphs), path);
+    if (format == "html") {
+      const Result<Explained> narrow = drawn_figure(o, std::min(*width, phone_width));
+      if (!narrow) return fail(narrow.error());
+      return write_text_file(picture_page(made->picture, narrow->picture, made->heading, made->paragraphs), path);
+    }
     if (Status written = write_picture(made->picture, format, o.width, path); !written) return fail(written.error());
   }
   put("Written: {}\n", path);

@@ -27,8 +27,8 @@ Result<Json> identity() {
        "is the mean absolute error over the input, of 8 runs for each activation.\n\nInside all of them are right. "
        "Outside, those that end in a plateau stay where they were, so that their error grows as fast as x; those that "
        "are linear at last go on with a slope that only had to be right inside. Without an activation, and with units "
-       "whose weights end at -1, 0 and 1, the error stays near 0. Mind the different scales. `nalm bench --task "
-       "identity-function` measures the same with 100 runs."},
+       "whose weights end at -1, 0 and 1, the error stays near 0. Mind the different scales. The task "
+       "identity-function (nalm bench --task) measures the same with 100 runs."},
       {"panels",
        {panel("Activations with plateaus on both sides", {"sigmoid", "tanh", "hardtanh", "softsign", "ReLU6"}),
         panel("Activations that bend once", {"ReLU", "LeakyReLU", "PReLU", "ELU", "SELU", "softplus"}),

@@ -11,15 +11,9 @@
 namespace nalm {
 namespace {
 
-constexpr double lesson_width = 640;
-
 // As people write it.
 std::string set_formula(std::string_view text) {
   return svg::escaped(replaced(replaced(std::string(text), "*", "\u00b7"), "-", "\u2212"));
-}
-
-std::string drawing(const Picture& picture) {
-  return fmt::format("<figure class=\"drawing\">\n{}</figure>\n", svg_of(picture));
 }
 
 std::string values_text(const LessonLine& line) {
@@ -67,7 +61,8 @@ Result<std::string> lesson_page(const Model& model, std::span<const double> inpu
     body += fmt::format("<section>\n<h2>Layer {}: {}</h2>\n<p>{}. <code>{}</code></p>\n", k + 1,
                         svg::escaped(layer.module->name), svg::escaped(layer.module->title),
                         set_formula(layer.module->formula));
-    body += drawing(module_picture(*layer.module, layer.shape, &layer, lesson_width));
+    body += page_drawing(module_picture(*layer.module, layer.shape, &layer, page_width),
+                         module_picture(*layer.module, layer.shape, &layer, phone_width));
     if (!layers.empty()) body += table_of(layers[k]);
     body += "</section>\n";
   }
@@ -85,10 +80,12 @@ Result<std::string> lesson_page(const Model& model, std::span<const double> inpu
 }
 
 std::string module_page(const ModuleInfo& module) {
-  return picture_page(
-      module_picture(module, default_shape(module, 2, module.outputs_multiple_of), nullptr, lesson_width),
-      fmt::format("{}: {}", module.name, module.title),
-      {fmt::format("Learned: {}.", module.learned), std::string(module.formula), std::string(module.citation)});
+  const LayerShape shape = default_shape(module, 2, module.outputs_multiple_of);
+  return picture_page(module_picture(module, shape, nullptr, page_width),
+                      module_picture(module, shape, nullptr, phone_width),
+                      fmt::format("{}: {}", module.name, module.title),
+                      {fmt::format("Learned: {}.", svg::with_minus(module.learned)), std::string(module.formula),
+                       std::string(module.citation)});
 }
 
 }  // namespace nalm

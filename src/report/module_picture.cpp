@@ -28,17 +28,17 @@ constexpr Font title_font{.size = 11.5, .bold = true}, formula_font{.size = 10.5
 
 // What it is drawn as.
 struct Look {
-  std::string_view meaning;
+  std::string_view meaning, short_meaning;  // the short one where there is no room
   Colour line, fill;
   std::string_view dash;
 };
 enum Looks { input_look, learned_look, weight_look, gate_look, step_look, output_look };
-constexpr Look looks[] = {{"input", svg::blue, svg::blue_wash, ""},
-                          {"learned", svg::orange, svg::paper, "4 3"},
-                          {"weight: learned, or made of what is", svg::orange, svg::orange_wash, ""},
-                          {"gate: from 0 to 1, lets through or shuts", svg::green, svg::green_wash, ""},
-                          {"step", svg::soft, svg::panel, ""},
-                          {"output", svg::ink, svg::paper, ""}};
+constexpr Look looks[] = {{"input", "input", svg::blue, svg::blue_wash, ""},
+                          {"learned", "learned", svg::orange, svg::paper, "4 3"},
+                          {"weight: learned, or made of it", "weight", svg::orange, svg::orange_wash, ""},
+                          {"gate: from 0 to 1, opens or shuts", "gate, 0 to 1", svg::green, svg::green_wash, ""},
+                          {"step", "step", svg::soft, svg::panel, ""},
+                          {"output", "output", svg::ink, svg::paper, ""}};
 
 struct PictureBox {
   Looks look = step_look;
@@ -54,6 +54,7 @@ struct PictureBox {
   bool bend = false;                           // only the bend of a line that passes a row
   double width = 0, height = 0, x = 0, y = 0;  // x: the middle; y: the top
 
+  double spacing() const { return bend ? 6 : gap; }  // half of it on either side; lines may be closer than boxes
   double cell_width() const { return std::clamp((width - 2 * pad) / std::max(1, columns), 30.0, 52.0); }
 };
 
@@ -62,7 +63,7 @@ std::string ends_at(const Discrete& discrete) {
   if (discrete.is_any()) return "";
   std::string values;
   for (std::size_t k = 0; k < discrete.values.size(); ++k)
-    values += (k == 0 ? "" : k + 1 == discrete.values.size() ? " or " : ", ") + svg::number(discrete.values[k]);
+    values += (k == 0 ? "" : k + 1 == discrete.values.size() ? " or\u00a0" : ", ") + svg::number(discrete.values[k]);
   return "ends at " + values;
 }
 
@@ -95,6 +96,20 @@ std::vector<std::string> output_formulas(const ModuleInfo& module) {
   return formulas;
 }
 
+// Of a box that stands for many: what all of them have in common is said once.
+void settle_words(PictureBox& box) {
+  std::string all;
+  for (const std::string& formula : box.formulas) all += (all.empty() ? "" : ", ") + formula;
+  box.formulas.clear();
+  if (all == "as it is") {
+    box.notes.insert(box.notes.begin(), "as they are, one of each for every input");
+  } else if (std::ranges::count(all, ',') == std::ranges::count(box.name, ',')) {
+    box.name = all;  // exp(x), log(x) say more than exp, log
+  } else {
+    box.formulas = {all};
+  }
+}
+
 // Many boxes that are made of the same and serve the same say less than one that lists them. Numbers keep their boxes.
 std::vector<PictureBox> many_as_one(const std::vector<PictureBox>& boxes) {
   constexpr std::size_t many = 6;
@@ -123,10 +138,13 @@ std::vector<PictureBox> many_as_one(const std::vector<PictureBox>& boxes) {
     place[k] = place[first[k]];
     PictureBox& one = result[place[k]];
     one.name += ", " + boxes[k].name;
-    if (!one.formulas.empty()) one.formulas.front() += ", " + boxes[k].formulas.front();
+    for (const std::string& formula : boxes[k].formulas)
+      if (!std::ranges::count(one.formulas, formula)) one.formulas.push_back(formula);
     for (const std::string& note : boxes[k].notes)
       if (!std::ranges::count(one.notes, note)) one.notes.push_back(note);
   }
+  for (std::size_t k = 0; k < boxes.size(); ++k)
+    if (first[k] == k && std::ranges::count(first, k) > 1) settle_words(result[place[k]]);
   for (PictureBox& box : result) {
     for (std::size_t& from : box.from) from = place[from];
     box.from.erase(std::unique(box.from.begin(), box.from.end()), box.from.end());
@@ -151,7 +169,7 @@ std::vector<PictureBox> boxes_of(const ModuleInfo& module, const LayerShape& sha
     box.name = part.name;
     for (const std::size_t used : part.uses) box.from.push_back(place[used]);
     const auto add_note = [&](std::string_view note) {
-      if (!note.empty()) box.notes.emplace_back(note);
+      if (!note.empty()) box.notes.push_back(svg::with_minus(note));
     };
     const auto add_values = [&](const double* values, const Axes& axes) {
       if (kept.empty()) return;
@@ -195,7 +213,7 @@ std::vector<PictureBox> boxes_of(const ModuleInfo& module, const LayerShape& sha
           merged.look = box.look;
           if (info.clamp)
             merged.notes.push_back(
-                fmt::format("between {} and {}", svg::number(info.clamp->lo), svg::number(info.clamp->hi)));
+                fmt::format("between {} and\u00a0{}", svg::number(info.clamp->lo), svg::number(info.clamp->hi)));
           if (const std::string ends = ends_at(weight.discrete); !ends.empty()) merged.notes.push_back(ends);
           if (!kept.empty()) merged.values = kept.front().weights[part.index].values;
           continue;
@@ -300,7 +318,8 @@ Layout lay_out(std::vector<PictureBox> boxes, double width) {
   for (const PictureBox& box : boxes) ++in_row[static_cast<std::size_t>(box.rank)];
   add_bends(boxes);
   std::vector<double> bends(rows), needed(rows, 2 * margin - gap);
-  for (const PictureBox& box : boxes) bends[static_cast<std::size_t>(box.rank)] += box.bend ? box.width + gap : 0;
+  for (const PictureBox& box : boxes)
+    bends[static_cast<std::size_t>(box.rank)] += box.bend ? box.width + box.spacing() : 0;
   Layout layout;
   for (PictureBox& box : boxes) {
     const auto rank = static_cast<std::size_t>(box.rank);
@@ -309,7 +328,7 @@ Layout lay_out(std::vector<PictureBox> boxes, double width) {
       const auto lines = static_cast<double>(box.formulas.size() + box.notes.size() + box.names.size());
       layout.fault += line_height * std::max(0.0, lines - most_lines);
     }
-    needed[rank] += box.width + gap;
+    needed[rank] += box.width + box.spacing();
   }
   for (const double row : needed) {
     layout.needed = std::max(layout.needed, row);
@@ -319,23 +338,25 @@ Layout lay_out(std::vector<PictureBox> boxes, double width) {
   return layout;
 }
 
-// Where a row is too full, boxes of it move up a row, as long as that helps.
+// Where a row is too full, boxes of it move up a row, as long as that helps: one, and where no one alone helps, two.
 Layout lay_out_in_rows(std::vector<PictureBox> boxes, double width) {
   Layout best = lay_out(boxes, width);
   for (bool better = true; better && best.fault > 0;) {
     better = false;
-    const std::vector<PictureBox> before = best.boxes;
-    const std::vector<PictureBox> start = boxes;
-    for (std::size_t k = 1; k < start.size(); ++k) {
-      if (start[k].look == output_look) continue;
+    const std::vector<PictureBox> before = best.boxes, start = boxes;
+    const auto raise = [&](std::size_t k, std::size_t l) {
+      if (start[k].look == output_look || start[l].look == output_look) return;
       std::vector<PictureBox> raised = start;
-      raised[k].rank = before[k].rank + 1;
+      for (const std::size_t each : {k, l}) raised[each].rank = before[each].rank + 1;
       Layout tried = lay_out(raised, width);
-      if (tried.fault >= best.fault) continue;
+      if (tried.fault >= best.fault) return;
       best = std::move(tried);
       boxes = std::move(raised);
       better = true;
-    }
+    };
+    for (std::size_t k = 1; k < start.size(); ++k) raise(k, k);
+    for (std::size_t k = 1; k < start.size() && !better; ++k)
+      for (std::size_t l = k + 1; l < start.size(); ++l) raise(k, l);
   }
   return best;
 }
@@ -354,12 +375,13 @@ RowsOfBoxes arrange(std::vector<PictureBox>& boxes, double width) {
       neighbours[from].push_back(k);
     }
   const auto spread = [&](const std::vector<std::size_t>& row) {
-    double total = -gap;
-    for (const std::size_t k : row) total += boxes[k].width + gap;
+    double total = 0;
+    for (const std::size_t k : row) total += boxes[k].width + boxes[k].spacing();
     double x = (width - total) / 2;
     for (const std::size_t k : row) {
-      boxes[k].x = x + boxes[k].width / 2;
-      x += boxes[k].width + gap;
+      const double room = boxes[k].width + boxes[k].spacing();
+      boxes[k].x = x + room / 2;
+      x += room;
     }
   };
   for (const auto& row : rows) spread(row);
@@ -385,17 +407,17 @@ RowsOfBoxes arrange(std::vector<PictureBox>& boxes, double width) {
     for (auto& row : rows) {
       std::vector<double> x;
       for (const std::size_t k : row) x.push_back(wanted(k));
-      double least = margin;
+      double least = margin - boxes[row.front()].spacing() / 2;
       for (std::size_t k = 0; k < row.size(); ++k) {
-        const double half = boxes[row[k]].width / 2;
+        const double half = (boxes[row[k]].width + boxes[row[k]].spacing()) / 2;
         x[k] = std::max(x[k], least + half);
-        least = x[k] + half + gap;
+        least = x[k] + half;
       }
-      double most = width - margin;
+      double most = width - margin + boxes[row.back()].spacing() / 2;
       for (std::size_t k = row.size(); k-- > 0;) {
-        const double half = boxes[row[k]].width / 2;
+        const double half = (boxes[row[k]].width + boxes[row[k]].spacing()) / 2;
         x[k] = std::min(x[k], most - half);
-        most = x[k] - half - gap;
+        most = x[k] - half;
       }
       for (std::size_t k = 0; k < row.size(); ++k) boxes[row[k]].x = x[k];
     }
@@ -490,6 +512,33 @@ double draw_words(Drawing& drawing, double x, double y, double width, std::strin
   return y;
 }
 
+// What the colours are, in few words if the many do not fit on a line; gives the height.
+double draw_key(Drawing& drawing, const std::vector<PictureBox>& boxes, double y, double width) {
+  constexpr double symbol = 18, apart = 14;
+  drawing.line(margin, y, width - margin, y, {.stroke = svg::grid});
+  y += 16;
+  std::vector<Look> used;
+  double whole = -apart;
+  for (std::size_t k = 0; k < std::size(looks); ++k) {
+    if (std::ranges::none_of(boxes, [&](const PictureBox& box) { return box.look == k && !box.bend; })) continue;
+    used.push_back(looks[k]);
+    whole += symbol + svg::width_of(looks[k].meaning, note_font) + apart;
+  }
+  double x = margin;
+  for (const Look& look : used) {
+    const std::string_view words = whole > width - 2 * margin ? look.short_meaning : look.meaning;
+    const double need = symbol + svg::width_of(words, note_font) + apart;
+    if (x > margin && x + need > width - margin + apart) {
+      x = margin;
+      y += 15;
+    }
+    drawing.rectangle(x, y - 8, 13, 9, {.fill = look.fill, .stroke = look.line, .width = 1.2, .dash = look.dash}, 2.5);
+    drawing.text(x + symbol, y, words, note_font);
+    x += need;
+  }
+  return y;
+}
+
 }  // namespace
 }  // namespace module_drawing
 
@@ -518,7 +567,7 @@ Picture module_picture(const ModuleInfo& module, const LayerShape& shape, const 
     drawing.text(margin + name_width + 8, 22, module.title, {.size = 11, .colour = svg::soft});
   else
     y = draw_words(drawing, margin, y, width - 2 * margin, module.title, {.size = 11, .colour = svg::soft}, false);
-  y = draw_words(drawing, margin, y + 4, width - 2 * margin, module.learned, note_font, false);
+  y = draw_words(drawing, margin, y + 4, width - 2 * margin, svg::with_minus(module.learned), note_font, false);
   y += 16;
   for (std::size_t r = 0; r < rows.size(); ++r) {
     double height = 0;
@@ -535,25 +584,7 @@ Picture module_picture(const ModuleInfo& module, const LayerShape& shape, const 
   for (const PictureBox& box : boxes)
     if (!box.bend) draw_box(drawing, box);
 
-  // The key: what the colours are.
-  y += 16;
-  drawing.line(margin, y, width - margin, y, {.stroke = svg::grid});
-  y += 16;
-  double x = margin;
-  for (std::size_t look = 0; look < std::size(looks); ++look) {
-    if (std::none_of(boxes.begin(), boxes.end(), [&](const PictureBox& box) { return box.look == look && !box.bend; }))
-      continue;
-    const double need = 18 + svg::width_of(looks[look].meaning, note_font) + 14;
-    if (x > margin && x + need > width - margin + 14) {
-      x = margin;
-      y += 15;
-    }
-    drawing.rectangle(x, y - 8, 13, 9,
-                      {.fill = looks[look].fill, .stroke = looks[look].line, .width = 1.2, .dash = looks[look].dash},
-                      2.5);
-    drawing.text(x + 18, y, looks[look].meaning, note_font);
-    x += need;
-  }
+  y = draw_key(drawing, boxes, y + 16, width);
   y = draw_words(drawing, margin, y + 4, width - 2 * margin, module.citation, note_font, false);
   picture.height = y + 10;
   return picture;
@@ -578,11 +609,6 @@ Result<Picture> model_picture(const Model& model, double width) {
   }
   picture.title = fmt::format("{}, {} inputs", print(model.stack()), model.inputs());
   return picture;
-}
-
-std::string svg_of(const Picture& picture, double millimetres, bool may_be_dark) {
-  using namespace module_drawing;
-  return picture.drawing.finish(picture.width, picture.height, picture.title, millimetres, may_be_dark);
 }
 
 }  // namespace nalm

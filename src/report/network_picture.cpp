@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "formula/rewrite.hpp"
-#include "report/page.hpp"
 #include "report/picture.hpp"
 
 namespace nalm {
@@ -129,7 +128,7 @@ Picture idea_picture(double width) {
   Drawing& drawing = picture.drawing;
   const bool narrow = width < 480;
   const svg::Font head{.size = narrow ? 10.0 : 12.5, .bold = true},
-      below{.size = narrow ? 9.0 : 11.0, .colour = svg::soft};
+      below{.size = narrow ? 9.5 : 11.0, .colour = svg::soft};
   drawing.text(14, 20, "inputs", head);
   drawing.text(14, 35, narrow ? "1 to 2" : "in training: from 1 to 2", below);
   const auto placed = [](svg::Font font, Anchor anchor) {
@@ -159,9 +158,8 @@ Picture task_picture(double width) {
   picture.title = "The Single Module Arithmetic Task: from the input vector to the target";
   Drawing& drawing = picture.drawing;
   const bool narrow = width < 480;
-  const double size = narrow ? 9.5 : 11.5;
-  const svg::Font words{.size = size}, strong{.size = size, .bold = true},
-      soft{.size = size - 1.5, .colour = svg::soft};
+  const double size = narrow ? 10.5 : 11.5;
+  const svg::Font words{.size = size}, strong{.size = size, .bold = true}, soft{.size = size - 1, .colour = svg::soft};
   const auto middle = [](svg::Font font) {
     font.anchor = Anchor::Middle;
     return font;
@@ -186,7 +184,7 @@ Picture task_picture(double width) {
         {.size = size, .colour = relevant ? svg::ink : svg::soft, .anchor = Anchor::Middle, .bold = relevant});
   }
   const double box_width = width / 2 - 28, module_x = 14, target_x = width / 2 + 14, box_top = 130,
-               box_height = narrow ? 58 : 54;
+               box_height = narrow ? 44 : 54;
   const auto arrow = [&](double x1, double y1, double x2, double y2, svg::Colour colour) {
     const double half = (y1 + y2) / 2;
     drawing.path(
@@ -237,14 +235,6 @@ Picture task_picture(double width) {
   }
   picture.height = axis + 34;
   return picture;
-}
-
-std::string picture_page(const Picture& picture, std::string_view heading, const std::vector<std::string>& paragraphs) {
-  using namespace network_drawing;
-  std::string body =
-      fmt::format("<h1>{}</h1>\n<figure class=\"drawing\">\n{}</figure>\n", svg::escaped(heading), svg_of(picture));
-  for (const std::string& paragraph : paragraphs) body += fmt::format("<p>{}</p>\n", svg::escaped(paragraph));
-  return make_plain_page(heading, body);
 }
 
 }  // namespace nalm

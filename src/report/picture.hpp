@@ -28,7 +28,12 @@ Picture task_picture(double width);
 
 // One SVG file. millimetres: the width in print, or 0.
 std::string svg_of(const Picture& picture, double millimetres = 0, bool may_be_dark = true);
+
+// For pages: a picture is drawn twice, for a screen and for a phone, and the page shows the one that fits.
+inline constexpr double page_width = 640, phone_width = 330;
+std::string page_drawing(const Picture& wide, const Picture& narrow);
 // The picture with a heading and paragraphs as a page.
-std::string picture_page(const Picture& picture, std::string_view heading, const std::vector<std::string>& paragraphs);
+std::string picture_page(const Picture& wide, const Picture& narrow, std::string_view heading,
+                         const std::vector<std::string>& paragraphs);
 
 }  // namespace nalm

@@ -38,11 +38,31 @@ double plain_width(std::string_view text, double size, bool bold) {
   return width / 1000 * size * room * (bold ? 1.15 : 1);
 }
 
-// A piece of a formula: on the line, below it or above it.
+// A piece of a formula: on the line, below it or above it, or a hat over the letter before it.
 struct Run {
   std::string text;
   int level = 0;
 };
+constexpr int hat_level = 2;
+
+// M with a hat is no letter of its own, and fonts without a place for the mark put it inside of the M. So the hat is a
+// piece that stands back and up: by half of an M and half of itself.
+constexpr std::string_view hatted_m = "M\u0302", hat = "\u02c6";
+constexpr double hat_back = 0.583, hat_on = 0.25, hat_up = 0.2;
+
+std::vector<Run> with_hats(const std::vector<Run>& runs) {
+  std::vector<Run> result;
+  for (const Run& run : runs) {
+    std::string_view rest = run.text;
+    for (std::size_t at = rest.find(hatted_m); at != rest.npos; at = rest.find(hatted_m)) {
+      result.push_back({std::string(rest.substr(0, at + 1)), run.level});
+      result.push_back({std::string(hat), hat_level});
+      rest.remove_prefix(at + hatted_m.size());
+    }
+    if (!rest.empty()) result.push_back({std::string(rest), run.level});
+  }
+  return result;
+}
 
 std::string symbol_for(std::string_view word) {
   constexpr std::pair<std::string_view, std::string_view> symbols[] = {
@@ -98,7 +118,7 @@ std::vector<Run> set(std::string_view text) {
       ++k;
     }
   }
-  return runs;
+  return with_hats(runs);
 }
 
 std::string colour_attributes(std::string_view property, const Colour& colour, std::string& classes) {
@@ -158,7 +178,8 @@ double width_of(std::string_view text, const Font& font) { return plain_width(te
 double mathematics_width(std::string_view text, const Font& font) {
   double width = 0;
   for (const Run& run : set(text))
-    width += plain_width(run.text, run.level == 0 ? font.size : 0.74 * font.size, font.bold);
+    if (run.level != hat_level)
+      width += plain_width(run.text, run.level == 0 ? font.size : 0.74 * font.size, font.bold);
   return width;
 }
 
@@ -199,6 +220,16 @@ std::string number(double value, int digits) {
   return replaced(text, "-", "\u2212");
 }
 
+std::string with_minus(std::string_view words) {
+  std::string text;
+  for (std::size_t k = 0; k < words.size(); ++k) {
+    const bool is_minus = words[k] == '-' && (k == 0 || words[k - 1] == ' ' || words[k - 1] == '(') &&
+                          k + 1 < words.size() && words[k + 1] >= '0' && words[k + 1] <= '9';
+    text += is_minus ? "\u2212" : std::string(1, words[k]);
+  }
+  return text;
+}
+
 void Drawing::rectangle(double x, double y, double width, double height, const Pen& pen, double radius) {
   body_ += fmt::format("<rect x=\"{:.5g}\" y=\"{:.5g}\" width=\"{:.5g}\" height=\"{:.5g}\"{}{}/>\n", x, y, width,
                        height, radius > 0 ? fmt::format(" rx=\"{:.4g}\"", radius) : "", attributes(pen));
@@ -214,30 +245,50 @@ void Drawing::path(std::string_view d, const Pen& pen, bool arrow) {
   body_ += fmt::format("<path d=\"{}\"{}{}/>\n", d, attributes(pen),
                        arrow ? fmt::format(" marker-end=\"url(#arrow-{})\"", pen.stroke.name) : "");
 }
-void Drawing::text(double x, double y, std::string_view words, const Font& font) {
-  body_ += fmt::format("<text x=\"{:.5g}\" y=\"{:.5g}\"{}>{}</text>\n", x, y, attributes(font, x, y), escaped(words));
-}
-void Drawing::mathematics(double x, double y, std::string_view formula, const Font& font) {
+namespace {
+
+std::string spans_of(const std::vector<Run>& runs, const Font& font) {
   std::string spans;
   double shift = 0;
-  for (const Run& run : set(formula)) {
-    const double wanted = run.level < 0 ? 0.25 * font.size : run.level > 0 ? -0.38 * font.size : 0;
-    std::string move = wanted == shift ? "" : fmt::format(" dy=\"{:.3g}\"", wanted - shift);
+  bool after_hat = false;
+  for (const Run& run : runs) {
+    const bool is_hat = run.level == hat_level;
+    const double wanted = is_hat          ? -hat_up * font.size
+                          : run.level < 0 ? 0.25 * font.size
+                          : run.level > 0 ? -0.38 * font.size
+                                          : 0;
     std::string_view piece = run.text;
+    double along = is_hat ? -hat_back * font.size : after_hat ? hat_on * font.size : 0;
     // Spaces vanish where a piece begins: browsers keep those that do not break, rsvg-convert only a shift.
-    if (!move.empty() && piece.starts_with(' ')) {
+    if (wanted != shift && piece.starts_with(' ')) {
       piece.remove_prefix(1);
-      move += fmt::format(" dx=\"{:.3g}\"", width_of(" ", font));
+      along += width_of(" ", font);
     }
+    std::string move = wanted == shift ? "" : fmt::format(" dy=\"{:.3g}\"", wanted - shift);
+    if (along != 0) move += fmt::format(" dx=\"{:.3g}\"", along);
     const std::string words = replaced(escaped(piece), " ", "\u00a0");
     if (run.level == 0 && move.empty())
       spans += words;
     else
-      spans += fmt::format("<tspan{}{}>{}</tspan>", move,
-                           run.level == 0 ? "" : fmt::format(" font-size=\"{:.3g}\"", 0.74 * font.size), words);
+      spans +=
+          fmt::format("<tspan{}{}>{}</tspan>", move,
+                      run.level == 0 || is_hat ? "" : fmt::format(" font-size=\"{:.3g}\"", 0.74 * font.size), words);
     shift = wanted;
+    after_hat = is_hat;
   }
-  body_ += fmt::format("<text x=\"{:.5g}\" y=\"{:.5g}\"{}>{}</text>\n", x, y, attributes(font, x, y), spans);
+  return spans;
+}
+
+}  // namespace
+
+void Drawing::text(double x, double y, std::string_view words, const Font& font) {
+  const bool has_hat = words.find(hatted_m) != words.npos;
+  body_ += fmt::format("<text x=\"{:.5g}\" y=\"{:.5g}\"{}>{}</text>\n", x, y, attributes(font, x, y),
+                       has_hat ? spans_of(with_hats({{std::string(words)}}), font) : escaped(words));
+}
+void Drawing::mathematics(double x, double y, std::string_view formula, const Font& font) {
+  body_ += fmt::format("<text x=\"{:.5g}\" y=\"{:.5g}\"{}>{}</text>\n", x, y, attributes(font, x, y),
+                       spans_of(set(formula), font));
 }
 void Drawing::image(double x, double y, double width, double height, std::string_view data) {
   body_ += fmt::format(
@@ -253,8 +304,8 @@ void Drawing::group(double x, double y, const Drawing& other) {
   end();
 }
 
-std::string Drawing::finish(double width, double height, std::string_view title, double millimetres,
-                            bool may_be_dark) const {
+std::string Drawing::finish(double width, double height, std::string_view title, const Finish& how) const {
+  const double millimetres = how.millimetres;
   std::vector<Colour> colours{paper,  panel, ink,  soft,      rule,        grid,      blue,
                               orange, green, pink, blue_wash, orange_wash, green_wash};
   colours.insert(colours.end(), std::begin(series), std::end(series));
@@ -273,7 +324,7 @@ std::string Drawing::finish(double width, double height, std::string_view title,
       arrows += fmt::format(
           "<marker id=\"{}\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"6.5\" markerHeight=\"6.5\" "
           "orient=\"auto\"><path d=\"M0,0.6L8,4L0,7.4z\" fill=\"{}\" class=\"f{}\"/></marker>",
-          mark, colour.light, colour.name);
+          fmt::format("{}{}", how.names, mark), colour.light, colour.name);
   }
   std::string head = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" width=\"{}\" "
@@ -282,11 +333,13 @@ std::string Drawing::finish(double width, double height, std::string_view title,
       millimetres > 0 ? fmt::format("{:.5g}mm", millimetres) : fmt::format("{:.5g}", width),
       millimetres > 0 ? fmt::format("{:.5g}mm", height * millimetres / width) : fmt::format("{:.5g}", height), width,
       height, font_family, escaped(title), escaped(title));
-  if (may_be_dark) head += fmt::format("<style>@media (prefers-color-scheme: dark) {{{}}}</style>\n", dark);
+  if (how.may_be_dark) head += fmt::format("<style>@media (prefers-color-scheme: dark) {{{}}}</style>\n", dark);
   if (!arrows.empty()) head += fmt::format("<defs>{}</defs>\n", arrows);
   Drawing background;
   background.rectangle(0, 0, width, height, {.fill = paper});
-  return head + background.body_ + body_ + "</svg>\n";
+  const std::string body =
+      how.names.empty() ? body_ : replaced(body_, "=\"url(#", fmt::format("=\"url(#{}", how.names));
+  return head + background.body_ + body + "</svg>\n";
 }
 
 // ---- PNG -----------------------------------------------------------------------------------------------------------

@@ -49,6 +49,15 @@ std::vector<std::string> wrapped(std::string_view text, double width, const Font
 
 // 1.5, -3, 2e-07, with a proper minus.
 std::string number(double value, int digits = 4);
+// Words of a header, with the same minus in front of numbers.
+std::string with_minus(std::string_view words);
+
+// How a drawing is closed.
+struct Finish {
+  double millimetres = 0;       // its width in print, or 0 for pixels
+  bool may_be_dark = true;      // with the colours of a dark system
+  std::string_view names = "";  // in front of its names, where a page has other drawings
+};
 
 class Drawing {
  public:
@@ -63,10 +72,8 @@ class Drawing {
   void end();
   void group(double x, double y, const Drawing& other);
 
-  // Closed: with the background, the colours of a dark system if it may be dark, and what it shows for those who do not
-  // see it. millimetres: its width in print, or 0 for pixels.
-  std::string finish(double width, double height, std::string_view title, double millimetres = 0,
-                     bool may_be_dark = true) const;
+  // Closed: with the background, and what it shows for those who do not see it.
+  std::string finish(double width, double height, std::string_view title, const Finish& how = {}) const;
   bool empty() const { return body_.empty(); }
 
  private:

@@ -1,9 +1,9 @@
 // Opens HTML reports, an explanatory figure and pages of fits in a headless Chromium and checks what a reader would see.
 //   node run.mjs --report FILE.html --task FILE.html --map FILE.html --runs FILE.html --comparison FILE.html --figure FILE.html
-//     --fit FILE.html --hostile FILE.html --lesson FILE.html --shots DIR
+//     --fit FILE.html --hostile FILE.html --lesson FILE.html --pictures DIR --shots DIR
 // Any of them may be left out. Report is that of the single module task; task and map are those of tasks with few cells and
 // with many; runs is one whose runs have a single row; comparison has results side by side. The hostile page is that of a
-// fit with markup in every text.
+// fit with markup in every text. Pictures is a folder of pages that `nalm figure MODULE` wrote.
 // One line per check. Exit code 0: all hold, 1: some do not, 2: wrong usage, 77: no browser or no playwright-core.
 import fs from "node:fs";
 import os from "node:os";
@@ -15,7 +15,7 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 
 const options = {};
 for (let at = 2; at < process.argv.length; at += 2) options[process.argv[at].replace(/^--/, "")] = process.argv[at + 1];
-const PAGES = ["report", "task", "map", "runs", "comparison", "figure", "fit", "hostile", "lesson"];
+const PAGES = ["report", "task", "map", "runs", "comparison", "figure", "fit", "hostile", "lesson", "pictures"];
 if (!PAGES.some((name) => options[name])) {
   console.error(`usage: node run.mjs ${PAGES.map((name) => `--${name} FILE.html`).join(" ")} --shots DIR`);
   process.exit(2);
@@ -139,6 +139,10 @@ async function check_print(page, where) {
   const cut = await page.evaluate(() => [...document.querySelectorAll(".box, pre")].filter((each) => each.getClientRects().length > 0)
     .filter((each) => each.scrollHeight > each.clientHeight + 2 || each.scrollWidth > each.clientWidth + 2).map((each) => each.getAttribute("aria-label") ?? each.textContent.slice(0, 40)));
   equal(cut, [], `${where}: no box cuts its content on paper`);
+  const torn = await page.evaluate(() => [...document.querySelectorAll("h2, h3, .intro")].filter((each) => getComputedStyle(each).breakAfter !== "avoid" || (each.className === "intro" && getComputedStyle(each).breakInside !== "avoid")).map((each) => each.textContent.slice(0, 40)));
+  equal(torn, [], `${where}: no sheet ends between a heading and what it is about`);
+  const again = await page.evaluate(() => [...document.querySelectorAll(".recipes tbody th")].map((each) => each.textContent).filter((text) => text.split("; ").some((part) => { const list = part.split(", ").slice(1); return new Set(list).size < list.length; })));
+  equal(again, [], `${where}: no recipe names an operation twice`);
 }
 // No section is taller than what stands in it.
 const check_heights = async (page, where) => {
@@ -365,6 +369,15 @@ async function check_report(browser) {
   equal(await overflow(phone), { extra: 0, wide: [] }, "report: nothing sticks out of a phone of 380 pixels");
   equal(await marks(phone, "success_ours", `#figure-${one}`), of(one).length, "report: the figures are complete on a phone");
   await shot(phone, "report-phone.png", { fullPage: true });
+  const high = (id) => phone.evaluate((name) => Math.round(document.querySelector(`#figure-${name} .plot svg`).getBoundingClientRect().height), id);
+  const full = await high(one);
+  for (const each of await phone.locator(`#figure-${one} .key[data-model]`).all()) await each.click();
+  await bring(phone, one);
+  const bare = await high(one);
+  check(full > 600 && bare < 400, "report: panels without a value take a line, not a screen", [full, bare]);
+  await phone.click(`#figure-${one} .legend .quiet`);
+  await bring(phone, one);
+  equal(await high(one), full, "report: and are back with their values");
   await check_silence(phone, "report on a phone");
   await phone.close();
   await check_many_models(browser, one);
@@ -890,32 +903,54 @@ async function check_hostile(browser) {
   await phone.close();
 }
 
-// Pages without a script: a lesson with pictures of modules.
-async function check_lesson(browser) {
-  for (const [width, scheme] of [[1280, "light"], [390, "dark"]]) {
-    const where = `lesson, ${width} pixels, ${scheme}`;
-    const page = await open(browser, options.lesson, { viewport: { width, height: 900 }, colorScheme: scheme }, "main svg");
-    equal(await overflow(page), { extra: 0, wide: [] }, `${where}: nothing sticks out`);
-    const drawing = await page.evaluate(() => {
-      const svg = document.querySelector("main svg");
-      const frame = svg.getBoundingClientRect();
-      const texts = [...svg.querySelectorAll("text")].map((each) => each.getBoundingClientRect());
-      return { texts: texts.length, outside: texts.filter((box) => box.left < frame.left - 1 || box.right > frame.right + 1 || box.bottom > frame.bottom + 1).length, paper: getComputedStyle(svg.querySelector("rect")).fill };
-    });
-    check(drawing.texts > 8, `${where}: the picture is drawn`, drawing.texts);
-    equal(drawing.outside, 0, `${where}: no word leaves the picture`);
-    check(scheme === "dark" ? lightness(drawing.paper) < 60 : lightness(drawing.paper) > 200, `${where}: the picture follows the system`, drawing.paper);
+// A picture that has no script: drawn, whole, with letters that can be read, on a page in light or dark.
+async function check_drawings(page, where, scheme) {
+  equal(await overflow(page), { extra: 0, wide: [] }, `${where}: nothing sticks out`);
+  const drawings = await page.evaluate(() => [...document.querySelectorAll("main svg")].filter((svg) => svg.getClientRects().length > 0).map((svg) => {
+    const frame = svg.getBoundingClientRect();
+    const texts = [...svg.querySelectorAll("text")].map((text) => ({ words: text.textContent, size: parseFloat(text.getAttribute("font-size")) * text.getScreenCTM().a, box: text.getBoundingClientRect() }));
+    // what a box says stays in it
+    const frames = [...svg.querySelectorAll("rect[rx]")].map((each) => each.getBoundingClientRect());
+    const within = (box, x, y) => box.left <= x && x <= box.right && box.top <= y && y <= box.bottom;
+    const beyond = texts.filter(({ box }) => frames.some((each) => within(each, (box.left + box.right) / 2, (box.top + box.bottom) / 2) && (box.left < each.left - 1 || box.right > each.right + 1)));
+    const tips = [...svg.querySelectorAll("[marker-end]")].filter((each) => !svg.querySelector(each.getAttribute("marker-end").replace(/^url\(|\)$/g, "")));
+    return {
+      texts: texts.length, least: Math.min(...texts.map(({ size }) => size)),
+      outside: texts.filter(({ box }) => box.left < frame.left - 1 || box.right > frame.right + 1 || box.bottom > frame.bottom + 1).map(({ words }) => words),
+      beyond: beyond.map(({ words }) => words), tips: tips.length, hidden: svg.parentElement.scrollWidth - svg.parentElement.clientWidth,
+      paper: getComputedStyle(svg.querySelector("rect")).fill,
+    };
+  }));
+  check(drawings.length > 0 && drawings.every(({ texts }) => texts > 5), `${where}: the picture is drawn`, drawings.length);
+  equal(drawings.flatMap(({ outside, beyond }) => [...outside, ...beyond]), [], `${where}: no word leaves the picture or its box`);
+  check(drawings.every(({ least }) => least >= 9.4), `${where}: letters are large enough to read`, drawings.map(({ least }) => least));
+  equal(drawings.map(({ tips, hidden }) => [tips, hidden]), drawings.map(() => [0, 0]), `${where}: it has its arrows, and nothing to scroll to`);
+  check(drawings.every(({ paper }) => (scheme === "dark" ? lightness(paper) < 60 : lightness(paper) > 200)), `${where}: the picture follows the system`, drawings.map(({ paper }) => paper));
+}
+
+// Pages without a script: a lesson with pictures of modules, and every page of a folder with one picture each.
+async function check_plain(browser, name, file, settings) {
+  for (const [width, scheme] of settings) {
+    const where = `${name}, ${width} pixels, ${scheme}`;
+    const page = await open(browser, file, { viewport: { width, height: 900 }, colorScheme: scheme }, "main svg:visible");
+    await check_drawings(page, where, scheme);
     await check_contrast(page, where);
     equal(page.said, [], `${where}: the console is empty`);
     equal(page.asked, [], `${where}: nothing is requested but the file itself`);
-    await shot(page, `lesson-${width}.png`, { fullPage: true });
+    await shot(page, `${name}-${width}.png`, { fullPage: true });
     await page.close();
   }
+}
+const check_lesson = (browser) => check_plain(browser, "lesson", options.lesson, [[1280, "light"], [390, "dark"]]);
+async function check_pictures(browser) {
+  const files = fs.readdirSync(options.pictures).filter((file) => file.endsWith(".html"));
+  check(files.length > 40, "pictures: a page for every module", files.length);
+  for (const file of files) await check_plain(browser, file.replace(".html", ""), path.join(options.pictures, file), [[390, "light"], [1280, "dark"]]);
 }
 
 const begun = Date.now();
 const browser = await playwright.chromium.launch({ executablePath: BROWSER, args: FLAGS });
-for (const [name, run] of [["report", check_report], ["task", check_few_cells], ["map", check_many_cells], ["runs", check_runs], ["comparison", check_comparison], ["figure", check_figure], ["fit", check_fit], ["hostile", check_hostile], ["lesson", check_lesson]]) {
+for (const [name, run] of [["report", check_report], ["task", check_few_cells], ["map", check_many_cells], ["runs", check_runs], ["comparison", check_comparison], ["figure", check_figure], ["fit", check_fit], ["hostile", check_hostile], ["lesson", check_lesson], ["pictures", check_pictures]]) {
   if (!options[name]) continue;
   try {
     await run(browser);

@@ -44,13 +44,44 @@ TEST(Picture, EveryModuleCanBeDrawn) {
   }
 }
 
-// A picture that is wider than asked is made smaller in print, and its letters with it.
+// A picture that is wider than asked is made smaller in print and on a phone, and its letters with it.
 TEST(Picture, LettersStayReadableInAColumn) {
-  for (const ModuleInfo* module : all_modules()) {
-    const Picture picture =
-        module_picture(*module, default_shape(*module, 2, module->outputs_multiple_of), nullptr, 317);
-    EXPECT_LE(picture.width, 317 * 1.3) << module->name;
-  }
+  for (const ModuleInfo* module : all_modules())
+    for (const double width : {84 / 25.4 * 96, phone_width}) {
+      const Picture picture =
+          module_picture(*module, default_shape(*module, 2, module->outputs_multiple_of), nullptr, width);
+      EXPECT_LE(picture.width, width * 1.06) << module->name;
+    }
+}
+
+// The arrows of the drawing that is shown must not hang on the one that is not.
+TEST(Picture, APageHasADrawingForPhonesWithNamesOfItsOwn) {
+  const ModuleInfo& nalu = **find_module("NALU");
+  const LayerShape shape = default_shape(nalu, 2, 1);
+  const std::string page =
+      page_drawing(module_picture(nalu, shape, nullptr, page_width), module_picture(nalu, shape, nullptr, phone_width));
+  EXPECT_EQ(count_of(page, "<svg "), 2u);
+  EXPECT_EQ(count_of(page, "id=\"arrow-blue\""), 1u);
+  EXPECT_EQ(count_of(page, "id=\"phone-arrow-blue\""), 1u);
+  const std::size_t narrow = page.find("class=\"narrow\"");
+  EXPECT_EQ(count_of(page.substr(narrow), "url(#arrow-"), 0u);
+  EXPECT_GT(count_of(page.substr(narrow), "url(#phone-arrow-"), 0u);
+}
+
+// Eight functions that are computed alike are one box, and what holds for all of them is said once.
+TEST(Picture, ManyAlikeAreOneBox) {
+  const ModuleInfo& functions = **find_module("Functions");
+  const std::string svg = svg_of(module_picture(functions, default_shape(functions, 2, 1), nullptr, page_width));
+  EXPECT_EQ(count_of(svg, "as it is"), 0u) << svg;
+  EXPECT_TRUE(contains(svg, "as they are")) << svg;
+  EXPECT_TRUE(contains(svg, "exp(x),\u00a0log(x)")) << svg;
+}
+
+TEST(Picture, WordsHaveAProperMinus) {
+  const ModuleInfo& nau = **find_module("NAU");
+  const std::string svg = svg_of(module_picture(nau, default_shape(nau, 2, 1), nullptr, page_width));
+  EXPECT_TRUE(contains(svg, ">\u22121 subtracts")) << svg;
+  EXPECT_TRUE(contains(svg, "subtracted (\u22121)")) << svg;
 }
 
 TEST(Picture, FormulasBreakBetweenTermsFirst) {
@@ -85,6 +116,18 @@ TEST(Picture, FormulasAreSetAsPeopleWriteThem) {
   EXPECT_EQ(svg::number(-2e-7), "\u22122·10⁻⁷");
   EXPECT_EQ(svg::number(0.25), "0.25");
   EXPECT_EQ(svg::number(1e6, 3), "10⁶");
+}
+
+// Fonts without a place for the mark put the hat inside of the M.
+TEST(Picture, TheHatOfMStandsAboveIt) {
+  svg::Drawing drawing;
+  drawing.mathematics(0, 0, "sigmoid(M_hat)");
+  drawing.text(0, 0, "raw weight M\u0302");
+  const std::string svg = drawing.finish(10, 10, "");
+  EXPECT_EQ(count_of(svg, "\u0302"), 0u) << svg;
+  EXPECT_EQ(count_of(svg, "\u02c6</tspan>"), 2u) << svg;
+  const svg::Font font{.size = 10};
+  EXPECT_NEAR(svg::mathematics_width("M_hat", font), svg::width_of("M", font), 1e-9);
 }
 
 // rsvg-convert drops a space where a piece begins, whatever kind of space.

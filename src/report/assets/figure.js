@@ -177,7 +177,9 @@
       if (xs.length < 2 || ys.length < 2) return [];
       const levels = log ? log_ticks(low, high, 8).filter((value) => value > low && value < high)
         : vega.scale("linear")().domain([low, high]).ticks(8).filter((value) => value > low && value < high);
-      return levels.flatMap((at, number_of) => contour(grid, at).flatMap((line, part) =>
+      // A trench that is narrower than the grid shows as a row of dashes, which is no line of equal height.
+      const long = (line) => line.length > 8;
+      return levels.flatMap((at, number_of) => contour(grid, at).filter(long).flatMap((line, part) =>
         line.map(([column, row], order) => ({ line: `${number_of}.${part}`, order, x: interpolate(xs, column), y: interpolate(ys, row) }))));
     };
     const marks = panel.marks ?? [];

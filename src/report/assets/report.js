@@ -230,19 +230,22 @@
       const place = (0.84 * across) / settings.length / slots;
       const size_of = (most, share) => Math.min(most, ((2 * share * place) / 1.1) ** 2);
 
+      const panel_rows = PANELS.map((what) => [...points_of(what, "ours", colour), ...(state.published ? points_of(what, "published", colour) : [])]);
+      const lowest = panel_rows.findLastIndex((rows) => rows.length);
       const panel_spec = (what, position) => {
-        let rows = [...points_of(what, "ours", colour), ...(state.published ? points_of(what, "published", colour) : [])];
+        let rows = panel_rows[position];
+        const empty = !rows.length;  // a line of words, no axes
         // an interval may reach down to almost nothing
         const least = smallest(rows.map((row) => row.value).filter((value) => value > 0)) / 100;
         if (!what.linear) rows = rows.map((row) => ({ ...row, low: row.low > 0 || row.value > 0 ? Math.max(row.low, least) : row.low }));
         const scale = axis_of(rows.flatMap((row) => [row.value, row.low, row.high]), { linear: what.linear, span: what.span, limit: narrow ? 4 : 6 });
         rows = rows.map((row) => ({ ...row, value: scale.level(row.value), low: scale.level(row.low), high: scale.level(row.high) }));
         const ticks = what === success_rate ? { values: [0, 25, 50, 75, 100], labelExpr: "datum.label" } : what === solved_at ? { labelExpr: "nalmCount(datum.value)" } : {};
-        const axis = { ...scale.axis, ...ticks, grid: true, ...(narrow ? { labelFlush: true } : { minExtent: value_room, maxExtent: value_room }) };
-        const labels = narrow || position === PANELS.length - 1;
+        const axis = { ...scale.axis, ...ticks, grid: !empty, labels: !empty, ...(narrow ? { labelFlush: true } : { minExtent: value_room, maxExtent: value_room }) };
+        const labels = !empty && (narrow || position === lowest);
         const base = {
           [category]: { field: "setting", type: "nominal", scale: { domain: settings, paddingInner: 0.16, paddingOuter: 0.08 }, axis: names_axis(colour, {
-            grid: true, tickBand: "extent", labels, labelAngle: 0, labelLimit: narrow ? label_room : 0, labelPadding: 6, labelOverlap: false, labelFontSize: narrow ? 10.5 : 11.5,
+            grid: !empty, tickBand: "extent", labels, labelAngle: 0, labelLimit: narrow ? label_room : 0, labelPadding: 6, labelOverlap: false, labelFontSize: narrow ? 10.5 : 11.5,
             ...(narrow ? { minExtent: label_room, maxExtent: label_room, ...wrapped_labels(settings, letters) } : { labelExpr: `nalmWrap(datum.label, ${letters})` }) }) },
           [`${category}Offset`]: { field: "at", type: "quantitative", scale: { domain: [-0.5, slots - 0.5], zero: false, nice: false } },
         };
@@ -258,8 +261,8 @@
         });
         const layer = [...break_marks(scale, value_axis, colour, what.mark),
           ...(state.published ? [bars("published"), bars("ours"), points("published", size_of(36, 0.18)), points("ours", size_of(72, 0.27))] : [bars("ours"), points("ours", size_of(72, 0.45))])];
-        const [width, height] = narrow ? [along, across] : [across, along];
-        if (!rows.length) {
+        const [width, height] = narrow ? [along, empty ? 36 : across] : [across, empty ? 36 : along];
+        if (empty) {
           layer.push({ data: { values: [{}] }, mark: { type: "text", fontSize: 12, color: colour("soft") },
             encoding: { x: { value: width / 2 }, y: { value: height / 2 }, text: { value: shown().length ? "no run was solved" : `all ${words.model}s are hidden` } } });
         }
@@ -1092,9 +1095,10 @@
     const by_model = new Map();
     for (const name of list) {
       const model = names.model.filter((each) => name === each || name.startsWith(`${each} `)).sort((a, b) => b.length - a.length)[0] ?? name;
-      by_model.set(model, [...(by_model.get(model) ?? []), name.slice(model.length).trim()]);
+      // a model meets the same operation again with every setting
+      by_model.set(model, (by_model.get(model) ?? new Set()).add(name.slice(model.length).trim()));
     }
-    return [...by_model].map(([model, operations]) => `${model} ${operations.join(", ")}`.trim()).join("; ");
+    return [...by_model].map(([model, operations]) => `${model} ${[...operations].join(", ")}`.trim()).join("; ");
   };
   // What all recipes share is told once, then what each has of its own.
   function recipe_parts() {
