@@ -69,7 +69,8 @@ std::string groups_text(const FitGroups& groups) {
 
 std::string describe(const FitConstant& c) {
   const std::string value = print(Expression(c.value));
-  const std::string named = c.name.empty() ? value : fmt::format("{} = {:.7g}", formula::print_name(c.name), c.value);
+  std::string named = c.name.empty() ? value : fmt::format("{} = {:.7g}", formula::print_name(c.name), c.value);
+  if (!c.unit.empty()) named += " " + c.unit;
   const std::string reach = interval(c.estimate, c.low, c.high);
   return c.snapped ? fmt::format("{}, fitted {:.7g}, {}", named, c.estimate, reach)
                    : fmt::format("{}, {}", named, reach);
