@@ -51,10 +51,11 @@ std::string probe_text(const FitProbe& probe) {
   return text;
 }
 
-std::string groups_text(const FitGroups& groups) {
-  std::string text = fmt::format("Groups  the formula is that of {} = {}; for the others {} this constant\n",
+std::string groups_text(const FitGroups& groups, const std::string& unit_of_target) {
+  const bool has_unit = groups.added && !unit_of_target.empty() && unit_of_target != "1";
+  std::string text = fmt::format("Groups  the formula is that of {} = {}; for the others {} this constant{}\n",
                                  formula::print_name(groups.column), groups.groups.front().name,
-                                 groups.added ? "add" : "multiply it with");
+                                 groups.added ? "add" : "multiply it with", has_unit ? ", in " + unit_of_target : "");
   std::size_t width = 0;
   for (const FitGroups::Group& group : groups.groups) width = std::max(width, group.name.size());
   for (const FitGroups::Group& group : groups.groups) {
@@ -101,7 +102,7 @@ std::string summary(const Fit& fit, const FitOptions& options, bool given, const
     any = true;
     text += fmt::format("  {}\n", describe(c));
   }
-  if (!fit.groups.groups.empty()) text += groups_text(fit.groups);
+  if (!fit.groups.groups.empty()) text += groups_text(fit.groups, fit.units.empty() ? "" : fit.units.back());
   text += probe_text(fit.probe);
   if (given) {
     if (fit.restarts > 0)

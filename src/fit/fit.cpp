@@ -17,6 +17,7 @@
 #include "fit/data.hpp"
 #include "fit/description.hpp"
 #include "fit/fit.hpp"
+#include "fit/formula_units.hpp"
 #include "fit/functions/search.hpp"
 #include "fit/groups.hpp"
 #include "fit/relative.hpp"
@@ -155,22 +156,13 @@ Status conclude(Fit& fit, const Data& data, const FitOptions& options) {
   return Done{};
 }
 
-// Of units a comparison knows nothing: with them it may have columns with the target's unit, and no constants.
-bool compares_alike(const Candidate& candidate, const Data& data) {
-  if (!data.units.given()) return true;
-  const std::vector<std::string> names = variables(candidate.formula);
-  return candidate.constants.empty() && std::all_of(names.begin(), names.end(), [&](const std::string& name) {
-           return data.units.columns[data.position(name)] == data.units.target;
-         });
-}
-
 void add_comparison(std::vector<Finalist>& finalists, const Data& data, const FitOptions& options) {
   const Rows rows = rows_of(data, data.train, rows_for_comparing);
   std::optional<Finalist> compared = compare(data, rows, options);
   if (!compared || !std::isfinite(compared->mse)) return;
   Candidate& candidate = compared->candidate;
   candidate.agreeing = 1;
-  if (!compares_alike(candidate, data)) return;
+  if (!give_units(candidate, data).empty()) return;
   // Measured on as many rows as the others; what it takes to describe the formula stays.
   const Rows many = rows_of(data, data.all, rows_for_numbers);
   const double mse = mean_squared_error(candidate.formula, data, many) / (data.y_scale * data.y_scale);
@@ -318,6 +310,8 @@ std::vector<std::string> positive_columns(std::span<const FitProbe::Range> box) 
 
 void fitting::conclude_given(Fit& fit, Candidate candidate, const Data& data, const FitOptions& options) {
   candidate.size = size_of(candidate.formula);
+  if (const std::string wrong = give_units(candidate, data); !wrong.empty())
+    fit.notes.push_back(fmt::format("the formula does not fit the units: {}", wrong));
   judge(candidate, data, grounds_of(data, options.threads), of_a_user, 0);
   fit.reason = candidate.judgement.reason;
   fit.probe = probe(candidate.formula, data, options.seed);

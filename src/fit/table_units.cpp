@@ -90,7 +90,7 @@ std::string TableUnits::text_of_product(const std::vector<double>& powers, doubl
   if (std::fabs(scale - 1) < same_power) {
     if (is_pure(dimension)) return "";
     const Symbols si = coherent(dimension);
-    if (si.size() < symbols.size()) return formula::print_unit(si);
+    if (symbols.size() > 2 && si.size() < symbols.size()) return formula::print_unit(si);  // N*m need not be J
   }
   return symbols.empty() ? "" : formula::print_unit(symbols);
 }

@@ -1,5 +1,6 @@
 #include "formula/known_units.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -204,14 +205,12 @@ std::string unit_meant(std::string_view name) {
 }
 
 std::string_view coherent_unit(const std::array<double, base_units>& powers) {
-  for (const KnownUnit& unit : known_units) {
-    if (unit.scale != 1 || !unit.prefixes) continue;
-    bool same = true, any = false;
-    for (std::size_t k = 0; k < base_units; ++k) {
-      same = same && std::fabs(powers[k] - unit.powers[k]) < 1e-9;
-      any = any || unit.powers[k] != 0;
-    }
-    if (same && any) return unit.name;
+  // Not those that share their base units with others: 1/s is not always Hz, and J/kg seldom Gy.
+  for (const std::string_view name : {"N", "Pa", "J", "W", "C", "V", "F", "ohm", "S", "Wb", "T", "H"}) {
+    const KnownUnit& unit = *plain_unit(name);
+    if (std::equal(powers.begin(), powers.end(), unit.powers.begin(),
+                   [](double a, double b) { return std::fabs(a - b) < 1e-9; }))
+      return unit.name;
   }
   return "";
 }
