@@ -216,16 +216,18 @@ void fit_ladder(Fit& fit, const Data& data, const FitOptions& options, const Fit
            best ? print(in_digits(to_expression(best->form, data.columns, data.negative), digits_for_people)) : ""});
     };
   }
-  // With units, constants that carry one are only looked for where no law does without.
+  // With units, constants that carry them are only looked for where no law does without: first one, a factor of the
+  // whole, then any.
   SearchResult found;
-  if (std::optional<SearchResult> pure = search_pure(data, options, search_watch)) {
-    Fit first = fit;
-    choose(first, *pure, data, options);
-    if (first.is_law() || first.cut) {
-      fit = std::move(first);
-      return;
-    }
-    found = std::move(*pure);
+  for (const auto similar : {similarity_of, similarity_but_for_a_factor}) {
+    const std::optional<Similarity> similarity = similar(data, options.powers);
+    if (!similarity) continue;
+    join(found, search_similar(data, *similarity, options, search_watch));
+    Fit so_far = fit;
+    choose(so_far, found, data, options);
+    if (!so_far.is_law() && !so_far.cut) continue;
+    fit = std::move(so_far);
+    return;
   }
   SearchResult all = search_all(data, options, search_watch);
   if (data.units.given()) {

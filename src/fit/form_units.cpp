@@ -89,7 +89,7 @@ class NumberUnits {
   std::vector<std::optional<UnitPowers>> sums_;
 };
 
-bool same(const Dimension& a, const Dimension& b) {
+bool same_dimension(const Dimension& a, const Dimension& b) {
   return std::equal(a.begin(), a.end(), b.begin(), [](double x, double y) { return std::fabs(x - y) < 1e-9; });
 }
 
@@ -102,7 +102,8 @@ double cost_of_units(const Form& form, const TableUnits& units) {
   for (const UnitPowers& number : NumberUnits(form).all()) {
     const Dimension dimension = units.of_product(number.columns, number.target);
     if (is_pure(dimension)) continue;
-    if (std::none_of(different.begin(), different.end(), [&](const Dimension& d) { return same(d, dimension); }))
+    if (std::none_of(different.begin(), different.end(),
+                     [&](const Dimension& d) { return same_dimension(d, dimension); }))
       different.push_back(dimension);
   }
   return cost_of_a_unit * static_cast<double>(different.size());

@@ -13,7 +13,10 @@ using namespace numeric;
 namespace {
 
 constexpr std::size_t most_bases = 20000;  // that are tried
-constexpr double small = 1e-9;
+constexpr double no_difference = 1e-9;
+// Of a regression that says which powers a factor has; what is guessed wrongly costs time, and no more.
+constexpr std::size_t rows_of_a_regression = 2000, rows_of_an_unknown = 3;
+constexpr double farthest_power = 0.2, largest_power_of_a_factor = 6;
 
 Matrix matrix_of(const TableUnits& units, const std::vector<std::size_t>& columns) {
   Matrix A(formula::base_units, columns.size());
@@ -35,14 +38,14 @@ std::optional<Vector> powers_of(const Matrix& basis, const Dimension& dimension)
   if (basis.columns == 0) return is_pure(dimension) ? std::optional(Vector{}) : std::nullopt;
   Vector powers = least_squares(basis, wanted);
   for (double& power : powers)
-    if (const double twelfth = std::round(12 * power) / 12; std::fabs(power - twelfth) < small) power = twelfth;
+    if (const double twelfth = std::round(12 * power) / 12; std::fabs(power - twelfth) < no_difference) power = twelfth;
   const Vector left = residuals(basis, wanted, powers);
-  return dot(left, left) < small ? std::optional(std::move(powers)) : std::nullopt;
+  return dot(left, left) < no_difference ? std::optional(std::move(powers)) : std::nullopt;
 }
 
 struct TriedBasis {
   std::vector<std::size_t> columns;
-  std::vector<Vector> powers;  // of every column of the table, and of the target
+  std::vector<Vector> powers;  // of every column of the table, and perhaps of the target
   double cost = infinity;
 };
 
@@ -53,11 +56,11 @@ double cost_of(double power, bool negative, Powers allowed) {
   return negative || allowed == Powers::Integer ? infinity : is_whole(2 * power) ? 4 : 20;
 }
 
-TriedBasis tried(const Data& data, std::vector<std::size_t> columns, Powers allowed) {
+TriedBasis tried(const Data& data, std::vector<std::size_t> columns, Powers allowed, bool with_target) {
   TriedBasis result{std::move(columns), {}, infinity};
   const Matrix A = matrix_of(data.units, result.columns);
   double cost = 0;
-  for (std::size_t i = 0; i <= data.inputs; ++i) {
+  for (std::size_t i = 0; i < data.inputs + (with_target ? 1 : 0); ++i) {
     const std::optional<Vector> powers = powers_of(A, i < data.inputs ? data.units.columns[i] : data.units.target);
     if (!powers) return result;
     for (std::size_t b = 0; b < powers->size(); ++b)
@@ -70,7 +73,7 @@ TriedBasis tried(const Data& data, std::vector<std::size_t> columns, Powers allo
 }
 
 // Of all sets of so many columns whose units the others are made of, the one with the simplest powers.
-TriedBasis best_basis(const Data& data, Powers allowed) {
+TriedBasis best_basis(const Data& data, Powers allowed, bool with_target) {
   const std::size_t rank = rank_of(data.units);
   std::vector<std::size_t> usable;
   for (std::size_t c = 0; c < data.inputs; ++c) {
@@ -84,7 +87,7 @@ TriedBasis best_basis(const Data& data, Powers allowed) {
   const auto extend = [&](auto&& self, std::size_t first) -> void {
     if (chosen.size() == rank) {
       if (++count > most_bases) return;
-      TriedBasis next = tried(data, chosen, allowed);
+      TriedBasis next = tried(data, chosen, allowed, with_target);
       if (next.cost < best.cost) best = std::move(next);
       return;
     }
@@ -106,32 +109,89 @@ std::vector<double> values_of_product(const PowerList& powers, const Data& data)
   return values;
 }
 
-bool varies(const std::vector<double>& values) {
+bool product_varies(const std::vector<double>& values) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   return *high - *low > 1e-12 * std::max(std::fabs(*low), std::fabs(*high));
+}
+
+PowerList product_of(const TriedBasis& basis, const Vector& powers, double times, std::size_t columns) {
+  PowerList result(columns, 0.0);
+  for (std::size_t b = 0; b < basis.columns.size(); ++b) result[basis.columns[b]] = times * powers[b];
+  return result;
+}
+
+// The dimensionless products of a basis that vary; nothing if one has no finite value on a row.
+std::optional<std::vector<PowerList>> products_without_units(const TriedBasis& basis, const Data& data) {
+  std::vector<PowerList> result;
+  for (std::size_t i = 0; i < data.inputs; ++i) {
+    if (std::find(basis.columns.begin(), basis.columns.end(), i) != basis.columns.end()) continue;
+    PowerList product = product_of(basis, basis.powers[i], -1, data.inputs);
+    product[i] += 1;
+    const std::vector<double> values = values_of_product(product, data);
+    if (!all_finite(values)) return std::nullopt;
+    if (product_varies(values)) result.push_back(std::move(product));
+  }
+  return result;
+}
+
+// The powers of the basis in a regression of the target's logarithm on those of the basis and of the products, and on
+// their squares: what hangs on the products need not be a product. Small targets count little, as their errors are
+// large there. Nothing if there are too few rows, or a product is 0 somewhere.
+std::optional<Vector> powers_by_rows(const TriedBasis& basis, const std::vector<PowerList>& products,
+                                     const Data& data) {
+  const std::size_t B = basis.columns.size(), K = products.size(), unknown = 1 + B + K + K * (K + 1) / 2;
+  const std::size_t n = std::min(rows_of_a_regression, data.train.size());
+  if (n < rows_of_an_unknown * unknown) return std::nullopt;
+  std::vector<std::vector<double>> values;
+  for (const PowerList& product : products) values.push_back(values_of_product(product, data));
+  Matrix A(n, unknown);
+  Vector b(n, 0.0);
+  for (std::size_t k = 0; k < n; ++k) {
+    const std::size_t r = data.train[k * data.train.size() / n];
+    const double y = std::fabs(data.y[r] / data.y_scale), weight = y * data.weight_of(r);
+    if (y == 0) continue;
+    Vector row{1};
+    for (const std::size_t c : basis.columns) row.push_back(portable::log(std::fabs(data.row(r)[c] / data.x_scale[c])));
+    for (std::size_t i = 0; i < K; ++i) row.push_back(portable::log(std::fabs(values[i][r])));
+    for (std::size_t i = 0; i < K; ++i)
+      for (std::size_t j = i; j < K; ++j) row.push_back(row[1 + B + i] * row[1 + B + j]);
+    if (!all_finite(row)) return std::nullopt;
+    for (std::size_t t = 0; t < unknown; ++t) A(k, t) = weight * row[t];
+    b[k] = weight * portable::log(y);
+  }
+  const Vector found = least_squares(A, b);
+  return Vector(found.begin() + 1, found.begin() + 1 + static_cast<std::ptrdiff_t>(B));
 }
 
 }  // namespace
 
 std::optional<Similarity> similarity_of(const Data& data, Powers allowed) {
   if (!data.units.given()) return std::nullopt;
-  const TriedBasis basis = best_basis(data, allowed);
+  const TriedBasis basis = best_basis(data, allowed, true);
   if (!std::isfinite(basis.cost)) return std::nullopt;
-  Similarity result;
-  const auto product_of = [&](std::size_t place, double times) {
-    PowerList powers(data.inputs, 0.0);
-    for (std::size_t b = 0; b < basis.columns.size(); ++b) powers[basis.columns[b]] = times * basis.powers[place][b];
-    return powers;
-  };
-  result.factor = product_of(data.inputs, 1);
-  for (std::size_t i = 0; i < data.inputs; ++i) {
-    if (std::find(basis.columns.begin(), basis.columns.end(), i) != basis.columns.end()) continue;
-    PowerList product = product_of(i, -1);
-    product[i] += 1;
-    const std::vector<double> values = values_of_product(product, data);
-    if (!all_finite(values)) return std::nullopt;
-    if (varies(values)) result.products.push_back(std::move(product));
+  std::optional<std::vector<PowerList>> products = products_without_units(basis, data);
+  if (!products) return std::nullopt;
+  return Similarity{std::move(*products), product_of(basis, basis.powers.back(), 1, data.inputs)};
+}
+
+std::optional<Similarity> similarity_but_for_a_factor(const Data& data, Powers allowed) {
+  if (!data.units.given()) return std::nullopt;
+  const TriedBasis basis = best_basis(data, allowed, false);
+  if (!std::isfinite(basis.cost)) return std::nullopt;
+  std::optional<std::vector<PowerList>> products = products_without_units(basis, data);
+  if (!products) return std::nullopt;
+  std::optional<Vector> powers = powers_by_rows(basis, *products, data);
+  if (!powers) return std::nullopt;
+  for (std::size_t b = 0; b < powers->size(); ++b) {
+    double& power = (*powers)[b];
+    const bool whole = allowed == Powers::Integer || data.negative[basis.columns[b]];
+    const double nearest = whole ? std::round(power) : std::round(2 * power) / 2;
+    if (!(std::fabs(power - nearest) < farthest_power) || std::fabs(nearest) > largest_power_of_a_factor)
+      return std::nullopt;
+    power = nearest;
   }
+  Similarity result{std::move(*products), product_of(basis, *powers, 1, data.inputs)};
+  if (is_pure(data.units.of_product(result.factor, -1))) return std::nullopt;
   return result;
 }
 

@@ -19,6 +19,10 @@ struct Similarity {
 // Nothing if the columns cannot have the target's unit, or those that would have to be divided by are 0 somewhere.
 std::optional<Similarity> similarity_of(const Data& data, Powers allowed);
 
+// The same for formulas with one constant that carries a unit, a factor of the whole: the target may then be divided by
+// any product, and the rows say by which. Nothing if they do not, or if the constant would be a pure number.
+std::optional<Similarity> similarity_but_for_a_factor(const Data& data, Powers allowed);
+
 // Errors count as those of the target do.
 Data without_units(const Data& data, const Similarity& similarity);
 

@@ -82,24 +82,23 @@ SearchResult search_all(const Data& data, const FitOptions& options, const Searc
   return found;
 }
 
-std::optional<SearchResult> search_pure(const Data& data, const FitOptions& options, const SearchWatch& watch) {
-  const std::optional<Similarity> similarity = similarity_of(data, options.powers);
-  if (!similarity) return std::nullopt;
+SearchResult search_similar(const Data& data, const Similarity& similarity, const FitOptions& options,
+                            const SearchWatch& watch) {
   const WithUnits with(data, options);
   SearchResult result;
   // The one product that has the target's unit; where there are no dimensionless products it is the only formula.
-  if (!is_constant(similarity->factor)) {
+  if (!is_constant(similarity.factor)) {
     double size = data.y_scale;
-    for (std::size_t i = 0; i < data.inputs; ++i) size *= portable::pow(data.x_scale[i], -similarity->factor[i]);
-    Found product = with.found({{}, {{{size, true}, similarity->factor, {}}}});
-    const bool enough = is_exact(product) || similarity->products.empty();
+    for (std::size_t i = 0; i < data.inputs; ++i) size *= portable::pow(data.x_scale[i], -similarity.factor[i]);
+    Found product = with.found({{}, {{{size, true}, similarity.factor, {}}}});
+    const bool enough = is_exact(product) || similarity.products.empty();
     result.found.push_back(product);
     if (enough) result.restarts.push_back(std::move(product));
     sort_by_length(result.found);
     if (enough) return result;
   }
-  if (similarity->products.empty()) return std::nullopt;
-  const Data rest = without_units(data, *similarity);
+  if (similarity.products.empty()) return result;
+  const Data rest = without_units(data, similarity);
   FitOptions inner = options;
   inner.use.clear();  // columns that it does not have
   SearchWatch quiet{watch.stop, nullptr};
@@ -110,7 +109,7 @@ std::optional<SearchResult> search_pure(const Data& data, const FitOptions& opti
   std::vector<Found> whole(std::min(found.found.size(), most_with_units));
   parallel_for(static_cast<int>(whole.size()), options.threads, [&](int k) {
     const auto place = static_cast<std::size_t>(k);
-    if (std::optional<Form> form = with_units(found.found[place].form, *similarity))
+    if (std::optional<Form> form = with_units(found.found[place].form, similarity))
       whole[place] = with.found(std::move(*form));
   });
   std::map<std::string, const Found*> by_key;

@@ -19,9 +19,9 @@ namespace {
 
 constexpr double same_power = 1e-9;
 
-using Symbols = std::vector<std::pair<std::string, double>>;
+using UnitSymbols = std::vector<std::pair<std::string, double>>;
 
-void add_symbols(Symbols& to, const formula::Unit& unit, double power) {
+void add_symbols(UnitSymbols& to, const formula::Unit& unit, double power) {
   for (const auto& [name, times] : unit.symbols) {
     const auto same =
         std::find_if(to.begin(), to.end(), [&known = name](const auto& other) { return other.first == known; });
@@ -35,10 +35,10 @@ void add_symbols(Symbols& to, const formula::Unit& unit, double power) {
 }
 
 // In SI without prefixes: one name if there is one, otherwise base units.
-Symbols coherent(const Dimension& dimension) {
+UnitSymbols coherent(const Dimension& dimension) {
   const std::string_view name = formula::coherent_unit(dimension);
   if (!name.empty()) return {{std::string(name), 1}};
-  Symbols symbols;
+  UnitSymbols symbols;
   for (std::size_t k = 0; k < dimension.size(); ++k)
     if (std::fabs(dimension[k]) > same_power) symbols.emplace_back(formula::base_unit_names[k], dimension[k]);
   return symbols;
@@ -59,7 +59,7 @@ bool is_pure(const Dimension& dimension) {
 std::vector<std::string> TableUnits::texts() const {
   std::vector<std::string> result;
   for (const formula::Unit& unit : written) {
-    Symbols symbols;
+    UnitSymbols symbols;
     add_symbols(symbols, unit, 1);
     result.push_back(formula::print_unit(symbols));
   }
@@ -79,7 +79,7 @@ Dimension TableUnits::of_product(const std::vector<double>& powers, double power
 std::string TableUnits::text_of_product(const std::vector<double>& powers, double power_of_target) const {
   const Dimension dimension = of_product(powers, power_of_target);
   double scale = 1;
-  Symbols symbols;
+  UnitSymbols symbols;
   const auto add = [&](const formula::Unit& unit, double power) {
     if (power == 0) return;
     add_symbols(symbols, unit, power);
@@ -89,7 +89,7 @@ std::string TableUnits::text_of_product(const std::vector<double>& powers, doubl
   for (std::size_t i = 0; i < std::min(powers.size(), columns.size()); ++i) add(written[i], powers[i]);
   if (std::fabs(scale - 1) < same_power) {
     if (is_pure(dimension)) return "";
-    const Symbols si = coherent(dimension);
+    const UnitSymbols si = coherent(dimension);
     if (symbols.size() > 2 && si.size() < symbols.size()) return formula::print_unit(si);  // N*m need not be J
   }
   return symbols.empty() ? "" : formula::print_unit(symbols);

@@ -1,5 +1,5 @@
-// Factors that may stand in a product with functions: sin(u), exp(u) - 1, 1 - cos(u), ..., where u is a product of columns or a
-// difference of two, with the usual numbers.
+// Factors that may stand in a product with functions: sin(u), exp(u) - 1, 1 - cos(u), ..., where u is a product of
+// columns or a difference of two, with the usual numbers.
 #pragma once
 
 #include <string>
