@@ -108,8 +108,11 @@ std::string summary(const Fit& fit, const FitOptions& options, bool given, const
     if (fit.restarts > 0)
       text += fmt::format("Agreement  {} of {} starts end at these constants\n", best.agreeing, fit.restarts);
   } else {
-    text += fmt::format("Agreement  {} of {} restarts that converged spell this formula ({} restarts in all)\n",
-                        best.agreeing, fit.converged, fit.restarts);
+    if (fit.restarts == 1 && !fit.units.empty())
+      text += "Agreement  no search was needed: a product of columns that fits the units\n";
+    else
+      text += fmt::format("Agreement  {} of {} restarts that converged spell this formula ({} restarts in all)\n",
+                          best.agreeing, fit.converged, fit.restarts);
     text +=
         fmt::format("The printed formula is {}the model: largest difference {:.2g} on {} rows and {} points outside\n",
                     fit.verified ? "" : "NOT ", fit.verification_error, fit.rows, fit.probe.points);
