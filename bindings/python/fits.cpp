@@ -20,9 +20,10 @@ Table table_of(const Matrix& values, const std::vector<std::string>& columns) {
 // (JSON, or None if there is not even a candidate; why not; what was raised meanwhile, or None).
 nb::tuple fit_table(const Matrix& values, const std::vector<std::string>& columns, const std::string& target,
                     const std::vector<std::string>& inputs, const std::string& stack, const std::string& powers,
-                    const std::string& functions, const std::vector<std::string>& use, const std::string& weights,
-                    const std::string& sigma, bool relative, bool robust, std::uint64_t seed, int threads,
-                    double time_limit, const std::string& command, const nb::object& progress) {
+                    const std::string& functions, const std::vector<std::pair<std::string, std::string>>& units,
+                    const std::vector<std::string>& use, const std::string& weights, const std::string& sigma,
+                    bool relative, bool robust, std::uint64_t seed, int threads, double time_limit,
+                    const std::string& command, const nb::object& progress) {
   const Table table = table_of(values, columns);
   FitOptions options;
   options.target = target;
@@ -32,6 +33,7 @@ nb::tuple fit_table(const Matrix& values, const std::vector<std::string>& column
     throw Failure("powers is \"integer\", \"half\" or \"any\", not \"" + powers + "\".");
   options.powers = powers == "integer" ? Powers::Integer : powers == "half" ? Powers::Half : Powers::Any;
   options.functions = read_functions(functions);
+  options.units = units;
   options.use = use;
   options.weights = weights;
   options.sigma = sigma;
@@ -76,9 +78,9 @@ nb::tuple fit_table(const Matrix& values, const std::vector<std::string>& column
 
 void bind_fits(nb::module_& m) {
   m.def("fit", &fit_table, nb::arg("values").noconvert(), nb::arg("columns"), nb::arg("target"), nb::arg("inputs"),
-        nb::arg("stack"), nb::arg("powers"), nb::arg("functions"), nb::arg("use"), nb::arg("weights"), nb::arg("sigma"),
-        nb::arg("relative"), nb::arg("robust"), nb::arg("seed"), nb::arg("threads"), nb::arg("time_limit"),
-        nb::arg("command"), nb::arg("progress").none());
+        nb::arg("stack"), nb::arg("powers"), nb::arg("functions"), nb::arg("units"), nb::arg("use"), nb::arg("weights"),
+        nb::arg("sigma"), nb::arg("relative"), nb::arg("robust"), nb::arg("seed"), nb::arg("threads"),
+        nb::arg("time_limit"), nb::arg("command"), nb::arg("progress").none());
   m.def("fit_page", [](const std::string& json, const std::string& name) { return take(fit_page(json, name)); });
 }
 

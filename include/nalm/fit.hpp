@@ -15,6 +15,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "nalm/expression.hpp"
@@ -33,6 +34,13 @@ inline constexpr std::string_view fit_functions[] = {"exp", "log", "sin", "cos",
 // The names in "exp,log", or all of them for "all"; fit() says which it does not know.
 std::vector<std::string> read_functions(std::string_view text);
 
+// Columns and their units in "m:kg,v:m/s,E:J".
+Result<std::vector<std::pair<std::string, std::string>>> read_units(std::string_view text);
+
+// A row of units below the header becomes Table::units: every cell is a unit, empty, 1 or -, at least one stands above
+// numbers, and no cell is a number that could be data. Fails if one is a unit and another cannot be read.
+Status take_units(Table& table);
+
 struct FitOptions {
   std::string target{};               // a column
   std::vector<std::string> inputs{};  // columns; empty: all others
@@ -40,7 +48,8 @@ struct FitOptions {
   Powers powers = Powers::Half;
   std::vector<std::string> functions{};  // of `fit_functions`, that may appear; empty: arithmetic alone
   std::vector<std::string> use{};        // columns that must appear in the formula
-  std::string by{};                      // a column of words or numbers: each of its groups has a constant of its own
+  std::vector<std::pair<std::string, std::string>> units{};  // of columns; without them those of the table, if any
+  std::string by{};  // a column of words or numbers: each of its groups has a constant of its own
   // How much the squared error of a row counts, by at most one of these.
   std::string weights{};  // a column with the weights
   std::string sigma{};    // a column with the standard errors of the target
@@ -69,6 +78,7 @@ struct FitConstant {
   bool snapped = false;  // value is a simple number inside the interval
   std::string slot{};    // its variable in Candidate::open_formula; empty for an exponent and for what is not written
   std::string name{};    // in a form that was given; empty otherwise
+  std::string unit{};    // if units are given; empty for a pure number
 };
 
 // How far a formula can be trusted.
@@ -151,6 +161,7 @@ enum class FitRow : std::uint8_t { Train, HeldOut, Outside };
 struct Fit {
   std::vector<std::string> columns;  // the inputs
   std::string target;
+  std::vector<std::string> units;  // of the inputs and then of the target, as they were given; empty: none were
   std::size_t rows = 0;
   std::vector<FitRow> set_of_row;
   std::vector<std::size_t> row_of_table;  // where the table has each row: those with missing values are left out

@@ -28,7 +28,8 @@ struct Table {
   std::size_t rows = 0;
   std::vector<double> values;  // row-major, rows × columns; may hold NaN and infinities if the text does
 
-  std::vector<TextCell> text{};  // row by row, see Cells
+  std::vector<TextCell> text{};      // row by row, see Cells
+  std::vector<std::string> units{};  // of the columns, if they have any: take_units() (nalm/fit.hpp)
 
   double at(std::size_t row, std::size_t column) const { return values[row * columns.size() + column]; }
   const std::string* text_at(std::size_t row, std::size_t column) const;  // nullptr: not kept

@@ -20,8 +20,8 @@ namespace nalm::cli {
 namespace {
 
 struct FitCommand {
-  std::string data, target, inputs, model, powers = "half", functions, use, by, weights, sigma, score, given, format,
-                                           out;
+  std::string data, target, inputs, model, powers = "half", functions, units, use, by, weights, sigma, score, given,
+                                           format, out;
   std::string accept = "law";
   double time_limit = 0;
   std::uint64_t seed = 1;
@@ -56,6 +56,7 @@ std::string command_of(const FitCommand& o) {
   add("--model", o.model);
   if (o.powers != "half") add("--powers", o.powers);
   add("--functions", o.functions);
+  add("--units", o.units);
   add("--use", o.use);
   add("--by", o.by);
   add("--weights", o.weights);
@@ -80,7 +81,8 @@ Status write_export(const Fit& fit, const Table& table, const FitCommand& o, con
     // A spreadsheet has the table as it is: all of its columns, and the first row of numbers below the header.
     text +=
         *format == FormulaFormat::Spreadsheet
-            ? export_formula(fit.best().formula, fit.target, table.columns, *format, table.has_header ? 2 : 1)
+            ? export_formula(fit.best().formula, fit.target, table.columns, *format,
+                             (table.has_header ? 2 : 1) + (table.units.empty() ? 0 : 1))
             : export_formula(fit.best().formula, fit.target, fit.columns, *format, 2, positive_columns(fit.probe.box));
     if (text.empty() || text.back() != '\n') text += '\n';
   }
@@ -143,7 +145,10 @@ Table without_columns(const Table& table, const std::vector<std::string>& names,
   }
   rest.columns.clear();
   rest.values.clear();
+  rest.units.clear();
   for (const std::size_t c : kept) rest.columns.push_back(table.columns[c]);
+  for (const std::size_t c : kept)
+    if (c < table.units.size()) rest.units.push_back(table.units[c]);
   for (std::size_t r = 0; r < table.rows; ++r)
     for (const std::size_t c : kept) rest.values.push_back(table.at(r, c));
   std::erase_if(rest.text, [&](const TextCell& cell) { return place[cell.column] == table.columns.size(); });
@@ -209,7 +214,7 @@ int fit_target(const FitCommand& o, const Table& table, const FitOptions& option
 }
 
 int run_fit(const FitCommand& o) {
-  const Result<Table> table = read_table_file(o.data, Cells::Words);
+  Result<Table> table = read_table_file(o.data, Cells::Words);
   // A column may have a comma in its name.
   const bool one_column =
       table && std::find(table->columns.begin(), table->columns.end(), o.target) != table->columns.end();
@@ -220,6 +225,7 @@ int run_fit(const FitCommand& o) {
   if (!scored) return fail(scored.error());
   if (!given) return fail(given.error());
   if (!table) return fail(table.error());
+  if (Status units = take_units(*table); !units) return fail({fmt::format("{}: {}", o.data, units.error().message)});
 
   for (const std::string& target : targets) {
     if (targets.size() > 1 && std::find(table->columns.begin(), table->columns.end(), target) == table->columns.end())
@@ -232,6 +238,11 @@ int run_fit(const FitCommand& o) {
   options.stack = o.model;
   options.functions = read_functions(o.functions);
   options.powers = o.powers == "integer" ? Powers::Integer : o.powers == "half" ? Powers::Half : Powers::Any;
+  if (!o.units.empty()) {
+    Result<std::vector<std::pair<std::string, std::string>>> units = read_units(o.units);
+    if (!units) return fail({fmt::format("--units: {}", units.error().message)});
+    options.units = std::move(*units);
+  }
   options.use = names_in(o.use);
   options.by = o.by;
   options.weights = o.weights;
@@ -271,6 +282,10 @@ void add_fit(Program& program) {
       .choice("--powers", o.powers, {"integer", "half", "any"}, "Powers that may appear")
       .text("--functions", o.functions,
             "Functions that may appear besides: some of exp,log,sin,cos,tanh,asin,acos, or all")
+      .text(
+          "--units", o.units,
+          "Units of the columns, such as \"m:kg,v:m/s,E:J\"; formulas that do not fit them are left out, and constants "
+          "have units. A row of units below the header does the same")
       .text("--use", o.use, "Columns that must appear, such as a,b")
       .text("--by", o.by, "Column of groups: each has a constant of its own, a factor or what is added")
       .text("--weights", o.weights, "Column that says how much each row's squared error counts")
@@ -295,6 +310,7 @@ void add_fit(Program& program) {
           "  nalm fit swing.csv --target y --functions sin,exp\n"
           "  nalm fit mammals.csv --target brain --relative --powers any\n"
           "  nalm fit growth.csv --target height --by species\n"
+          "  nalm fit motion.csv --target E --units \"m:kg,v:m/s,h:m,E:J\"\n"
           "Exit code 0: a law was found; 1: an approximation (0 with --accept approximation) or nothing; 2: bad data; "
           "130 "
           "after Ctrl-C.")

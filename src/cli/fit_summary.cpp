@@ -51,10 +51,11 @@ std::string probe_text(const FitProbe& probe) {
   return text;
 }
 
-std::string groups_text(const FitGroups& groups) {
-  std::string text = fmt::format("Groups  the formula is that of {} = {}; for the others {} this constant\n",
+std::string groups_text(const FitGroups& groups, const std::string& unit_of_target) {
+  const bool has_unit = groups.added && !unit_of_target.empty() && unit_of_target != "1";
+  std::string text = fmt::format("Groups  the formula is that of {} = {}; for the others {} this constant{}\n",
                                  formula::print_name(groups.column), groups.groups.front().name,
-                                 groups.added ? "add" : "multiply it with");
+                                 groups.added ? "add" : "multiply it with", has_unit ? ", in " + unit_of_target : "");
   std::size_t width = 0;
   for (const FitGroups::Group& group : groups.groups) width = std::max(width, group.name.size());
   for (const FitGroups::Group& group : groups.groups) {
@@ -69,7 +70,8 @@ std::string groups_text(const FitGroups& groups) {
 
 std::string describe(const FitConstant& c) {
   const std::string value = print(Expression(c.value));
-  const std::string named = c.name.empty() ? value : fmt::format("{} = {:.7g}", formula::print_name(c.name), c.value);
+  std::string named = c.name.empty() ? value : fmt::format("{} = {:.7g}", formula::print_name(c.name), c.value);
+  if (!c.unit.empty()) named += " " + c.unit;
   const std::string reach = interval(c.estimate, c.low, c.high);
   return c.snapped ? fmt::format("{}, fitted {:.7g}, {}", named, c.estimate, reach)
                    : fmt::format("{}, {}", named, reach);
@@ -100,14 +102,17 @@ std::string summary(const Fit& fit, const FitOptions& options, bool given, const
     any = true;
     text += fmt::format("  {}\n", describe(c));
   }
-  if (!fit.groups.groups.empty()) text += groups_text(fit.groups);
+  if (!fit.groups.groups.empty()) text += groups_text(fit.groups, fit.units.empty() ? "" : fit.units.back());
   text += probe_text(fit.probe);
   if (given) {
     if (fit.restarts > 0)
       text += fmt::format("Agreement  {} of {} starts end at these constants\n", best.agreeing, fit.restarts);
   } else {
-    text += fmt::format("Agreement  {} of {} restarts that converged spell this formula ({} restarts in all)\n",
-                        best.agreeing, fit.converged, fit.restarts);
+    if (fit.restarts == 1 && !fit.units.empty())
+      text += "Agreement  no search was needed: a product of columns that fits the units\n";
+    else
+      text += fmt::format("Agreement  {} of {} restarts that converged spell this formula ({} restarts in all)\n",
+                          best.agreeing, fit.converged, fit.restarts);
     text +=
         fmt::format("The printed formula is {}the model: largest difference {:.2g} on {} rows and {} points outside\n",
                     fit.verified ? "" : "NOT ", fit.verification_error, fit.rows, fit.probe.points);

@@ -113,8 +113,9 @@ int run_predict(const PredictCommand& o) {
   if (!fitted) return fail(fitted.error());
   const Result<Expression> formula = stated_formula(*model);
   if (!formula) return fail({fmt::format("{}: {}", o.model, formula.error().message)});
-  const Result<Table> table = read_table_file(o.data, o.append ? Cells::Text : Cells::Words);
+  Result<Table> table = read_table_file(o.data, o.append ? Cells::Text : Cells::Words);
   if (!table) return fail(table.error());
+  if (Status units = take_units(*table); !units) return fail({fmt::format("{}: {}", o.data, units.error().message)});
   const auto find = [&](const std::string& name) -> Result<std::size_t> {
     const auto found = std::find(table->columns.begin(), table->columns.end(), name);
     if (found != table->columns.end()) return static_cast<std::size_t>(found - table->columns.begin());

@@ -7,6 +7,7 @@
 #include "fit/description.hpp"
 #include "fit/form_layers.hpp"
 #include "fit/form_spell.hpp"
+#include "fit/form_units.hpp"
 #include "fit/snap.hpp"
 #include "fit/trust.hpp"
 
@@ -37,7 +38,7 @@ Finalist finish(const Found& found, const Data& data) {
     Form form = spelling;
     const std::optional<SnappedNumbers> numbers = snap_numbers(form, data, few);
     if (!numbers) continue;
-    const double length = description_length(form, numbers->mse, few.size());
+    const double length = description_length(form, numbers->mse, few.size()) + cost_of_units(spelling, data.units);
     const int size = size_of(to_expression(form, data.columns, data.negative));
     if (length < best_length - 0.5 || (length < best_length + 0.5 && size < best_size)) {
       best = spelling, best_length = length, best_size = size;
@@ -50,12 +51,14 @@ Finalist finish(const Found& found, const Data& data) {
   std::optional<SnappedNumbers> numbers = snap_numbers(best, data, many);
   if (!numbers) return result;
   result.mse = numbers->mse;
-  result.length = description_length(best, result.mse, many.size());
+  result.length = description_length(best, result.mse, many.size()) + cost_of_units(before, data.units);
   Candidate& c = result.candidate;
   c.formula = to_expression(best, data.columns, data.negative);
   c.open_formula = open_formula(best, before, data);
   c.model = to_model(best, data.columns);
   c.constants = std::move(numbers->constants);
+  const std::vector<std::string> units = units_of_free_numbers(before, data.units);
+  for (std::size_t k = 0; k < units.size(); ++k) c.constants[k].unit = units[k];
   c.constants.insert(c.constants.end(), powers->begin(), powers->end());
   c.description = result.length;
   c.size = size_of(c.formula);

@@ -8,6 +8,7 @@
 
 #include "base/threads.hpp"
 #include "fit/form_algebra.hpp"
+#include "fit/form_units.hpp"
 
 namespace nalm::fitting {
 
@@ -135,7 +136,7 @@ std::optional<Scored> Judge::measure(Form form, int steps) const {
   }
   const std::optional<Refit> fitted = refit(form, data, rows, steps);
   if (!fitted) return std::nullopt;
-  const double length = description_length(form, fitted->mse, rows.size());
+  const double length = description_length(form, fitted->mse, rows.size()) + cost_of_units(form, data.units);
   return Scored{std::move(form), fitted->mse, length, fitted->deviations};
 }
 

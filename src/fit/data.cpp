@@ -257,6 +257,9 @@ Result<Data> prepare(const Table& table, const FitOptions& options) {
   for (std::size_t r = 0; r < data.rows; ++r) {
     for (const std::size_t c : kept) data.x.push_back(at(r, c));
   }
+  Result<TableUnits> units = units_of(table, options, data.columns);
+  if (!units) return units.error();
+  data.units = std::move(*units);
   for (const std::string& name : options.use) {
     if (std::find(data.columns.begin(), data.columns.end(), name) == data.columns.end()) {
       return Error{fmt::format("the column \"{}\" must be used but is not an input that varies; the inputs are {}.",
@@ -278,6 +281,7 @@ std::optional<Data> without_rows(const Data& data, const std::vector<std::size_t
   Data rest;
   rest.columns = data.columns;
   rest.target = data.target;
+  rest.units = data.units;
   rest.inputs = data.inputs;
   rest.groups = data.groups;
   rest.notes = data.notes;

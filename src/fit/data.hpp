@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/number.hpp"
+#include "fit/table_units.hpp"
 #include "nalm/fit.hpp"
 
 namespace nalm::fitting {
@@ -16,6 +17,7 @@ inline constexpr std::size_t rows_for_numbers = 100000;  // more rows do not mak
 struct Data {
   std::vector<std::string> columns;  // the inputs
   std::string target;
+  TableUnits units;
   std::size_t inputs = 0;
   std::size_t rows = 0;
   std::vector<double> x;  // rows × inputs, row-major

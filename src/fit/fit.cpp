@@ -17,6 +17,7 @@
 #include "fit/data.hpp"
 #include "fit/description.hpp"
 #include "fit/fit.hpp"
+#include "fit/formula_units.hpp"
 #include "fit/functions/search.hpp"
 #include "fit/groups.hpp"
 #include "fit/relative.hpp"
@@ -24,6 +25,7 @@
 #include "fit/search.hpp"
 #include "fit/spread.hpp"
 #include "fit/stack_fit.hpp"
+#include "fit/stages.hpp"
 #include "fit/trust.hpp"
 #include "fit/verdict.hpp"
 #include "formula/rewrite.hpp"
@@ -37,8 +39,6 @@ namespace {
 
 constexpr std::size_t rows_for_comparing = 500;
 constexpr int digits_for_people = 4;
-constexpr std::size_t simple_waves = 2;
-constexpr int most_free = 5;
 
 using Clock = std::chrono::steady_clock;
 
@@ -50,6 +50,7 @@ Fit fitting::begin(const Data& data, const FitOptions& options) {
   Fit fit;
   fit.columns = data.columns;
   fit.target = data.target;
+  fit.units = data.units.texts();
   fit.rows = data.rows;
   fit.set_of_row = data.set_of_row;
   fit.row_of_table = data.row_of_table;
@@ -161,6 +162,7 @@ void add_comparison(std::vector<Finalist>& finalists, const Data& data, const Fi
   if (!compared || !std::isfinite(compared->mse)) return;
   Candidate& candidate = compared->candidate;
   candidate.agreeing = 1;
+  if (!give_units(candidate, data).empty()) return;
   // Measured on as many rows as the others; what it takes to describe the formula stays.
   const Rows many = rows_of(data, data.all, rows_for_numbers);
   const double mse = mean_squared_error(candidate.formula, data, many) / (data.y_scale * data.y_scale);
@@ -171,39 +173,8 @@ void add_comparison(std::vector<Finalist>& finalists, const Data& data, const Fi
   finalists.push_back(std::move(*compared));
 }
 
-// Simple arithmetic first: a function has to pay for itself. Larger stacks only where functions do not give every row.
-SearchResult search_with_functions(const Data& data, const FitOptions& options, const SearchWatch& watch) {
-  if (options.functions.empty()) return search(data, options, watch);
-  // A long polynomial comes as close to a function as anybody likes.
-  const auto ended = [](const SearchResult& result) {
-    return result.cut || std::any_of(result.found.begin(), result.found.end(), [](const Found& found) {
-             return is_exact(found) && free_count(found.form) <= most_free;
-           });
-  };
-  SearchResult plain = search(data, options, watch, simple_waves);
-  if (ended(plain)) return plain;
-  SearchResult found = search_functions(data, options, watch);
-  if (!ended(found)) plain = search(data, options, watch);
-  found.cut = found.cut || plain.cut;
-  std::move(plain.found.begin(), plain.found.end(), std::back_inserter(found.found));
-  std::move(plain.restarts.begin(), plain.restarts.end(), std::back_inserter(found.restarts));
-  std::stable_sort(found.found.begin(), found.found.end(),
-                   [](const Found& a, const Found& b) { return a.length < b.length; });
-  return found;
-}
-
-// What the ladder of stacks comes to.
-void fit_ladder(Fit& fit, const Data& data, const FitOptions& options, const FitWatch& watch,
-                const std::function<bool()>& stop) {
-  SearchWatch search_watch{stop, nullptr};
-  if (watch.progress) {
-    search_watch.progress = [&](double share, int restarts, const Found* best) {
-      watch.progress(
-          {share, restarts,
-           best ? print(in_digits(to_expression(best->form, data.columns, data.negative), digits_for_people)) : ""});
-    };
-  }
-  const SearchResult found = search_with_functions(data, options, search_watch);
+// What a search comes to.
+void choose(Fit& fit, const SearchResult& found, const Data& data, const FitOptions& options) {
   fit.cut = found.cut;
   fit.restarts = static_cast<int>(found.restarts.size());
   const std::vector<Found> chosen = finalists_of(found.found);
@@ -232,6 +203,39 @@ void fit_ladder(Fit& fit, const Data& data, const FitOptions& options, const Fit
                                                    [&](const Found& r) { return r.mse <= good_enough; }));
   }
   list_candidates(fit, finalists, best);
+}
+
+// What the ladder of stacks comes to.
+void fit_ladder(Fit& fit, const Data& data, const FitOptions& options, const FitWatch& watch,
+                const std::function<bool()>& stop) {
+  SearchWatch search_watch{stop, nullptr};
+  if (watch.progress) {
+    search_watch.progress = [&](double share, int restarts, const Found* best) {
+      watch.progress(
+          {share, restarts,
+           best ? print(in_digits(to_expression(best->form, data.columns, data.negative), digits_for_people)) : ""});
+    };
+  }
+  // With units, constants that carry them are only looked for where no law does without: first one, a factor of the
+  // whole, then any.
+  SearchResult found;
+  for (const auto similar : {similarity_of, similarity_but_for_a_factor}) {
+    const std::optional<Similarity> similarity = similar(data, options.powers);
+    if (!similarity) continue;
+    join(found, search_similar(data, *similarity, options, search_watch));
+    Fit so_far = fit;
+    choose(so_far, found, data, options);
+    if (!so_far.is_law() && !so_far.cut) continue;
+    fit = std::move(so_far);
+    return;
+  }
+  SearchResult all = search_all(data, options, search_watch);
+  if (data.units.given()) {
+    join(found, std::move(all));
+  } else {
+    found = std::move(all);
+  }
+  choose(fit, found, data, options);
   if (options.functions.empty() && !fit.cut && fit.verdict() == Verdict::Approximation && !found.found.empty()) {
     const std::vector<std::string> names = functions_worth_a_try(data, options, found.found[0].length);
     if (!names.empty())
@@ -248,6 +252,8 @@ Status check_options(const FitOptions& options) {
   }
   if (!options.stack.empty() && !options.functions.empty())
     return Error{"a stack of your own has the functions that its modules have; leave out functions, or the stack."};
+  if (!options.stack.empty() && !options.units.empty())
+    return Error{"a stack of your own knows no units; leave out units, or the stack."};
   const bool weighted = options.relative || !options.weights.empty() || !options.sigma.empty();
   if (!options.stack.empty() && (weighted || options.robust || !options.by.empty()))
     return Error{
@@ -306,6 +312,8 @@ std::vector<std::string> positive_columns(std::span<const FitProbe::Range> box) 
 
 void fitting::conclude_given(Fit& fit, Candidate candidate, const Data& data, const FitOptions& options) {
   candidate.size = size_of(candidate.formula);
+  if (const std::string wrong = give_units(candidate, data); !wrong.empty())
+    fit.notes.push_back(fmt::format("the formula does not fit the units: {}", wrong));
   judge(candidate, data, grounds_of(data, options.threads), of_a_user, 0);
   fit.reason = candidate.judgement.reason;
   fit.probe = probe(candidate.formula, data, options.seed);

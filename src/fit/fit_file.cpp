@@ -148,6 +148,7 @@ std::string to_json(const Fit& fit, const Table& table, const FitSource& source)
                               {"high", finite_or_null(c.high)},
                               {"snapped", c.snapped},
                               {"name", c.name}});
+    if (!fit.units.empty()) f["constants"].back()["unit"] = c.unit;
   }
   f["candidates"] = Json::array();
   for (std::size_t k = 0; k < fit.candidates.size(); ++k) {
@@ -167,6 +168,8 @@ std::string to_json(const Fit& fit, const Table& table, const FitSource& source)
   f["probe"] = probe_json(fit.probe);
   f["spread"] = spread_json(fit.spread);
   f["groups"] = groups_json(fit.groups);
+  for (std::size_t k = 0; k < fit.units.size(); ++k)
+    f["units"][k < fit.columns.size() ? fit.columns[k] : fit.target] = fit.units[k];
   f["notes"] = fit.notes;
   f["points"] = points_json(fit, table);
   json["fit"] = std::move(f);

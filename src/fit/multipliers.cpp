@@ -131,6 +131,7 @@ Data divided_by(const Data& data, const Multipliers& multipliers) {
     rest.x_scale.push_back(data.x_scale[i]);
     rest.negative.push_back(data.negative[i]);
   }
+  rest.units = data.units.divided_by(multipliers.powers, multipliers.rest);
   std::vector<double> roots(data.rows);
   for (std::size_t r = 0; r < data.rows; ++r) {
     for (const std::size_t i : multipliers.rest) rest.x.push_back(data.row(r)[i]);

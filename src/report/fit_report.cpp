@@ -64,12 +64,13 @@ const Json& shape_of_fit() {
     fit.candidates.resize(1);
     fit.candidates[0].constants.resize(1);
     fit.groups.groups.resize(1);
+    fit.units = {""};
     fit.candidates[0].judgement = {Verdict::None, "", 0, 0, 0, 0, 0, 0, ""};
     Json written = Json::parse(to_json(fit, {}, {}))["fit"];
     Json& candidate = written["candidates"][0];
     for (const std::string_view set : sets) candidate.erase(std::string(set));
     candidate["errors"] = written["errors"];
-    for (const char* other : {"seed", "points", "spread"}) written.erase(other);
+    for (const char* other : {"seed", "points", "spread", "units"}) written.erase(other);
     return written;
   }();
   return shape;
@@ -310,6 +311,8 @@ Result<std::string> fit_data(std::string_view source, std::string_view source_na
   for (const char* always : {"agreement", "errors"})
     if (!fit[always].is_object()) fit[always] = Json::object();
   Json data = like(shape, fit);
+  for (Json& constant : data["constants"])
+    if (constant["unit"] == "") constant.erase("unit");
   if (data["formula"] == "") data["formula"] = text(model, "formula");
   data["source"] = source_name;
   data["made_by"] = fmt::format("nalm {}", version());

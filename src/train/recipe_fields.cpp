@@ -356,7 +356,7 @@ class RecipeReader {
   }
   void read(const Json& value, std::vector<StartChange>& starts, const std::string& path, const Limits&) {
     if (!value.is_object()) return say(path, "must be an object {...}");
-    using Kind = StartChange::Kind;
+    using StartKind = StartChange::Kind;
     for (const auto& [parameter, start] : value.items()) {
       std::erase_if(starts, [&p = parameter](const StartChange& change) { return change.parameter == p; });
       if (start.is_null()) continue;
@@ -367,12 +367,12 @@ class RecipeReader {
       if (start.is_array() && start.size() == 2) {
         change = {parameter, number(0), number(1)};
       } else if (start.is_object() && start.size() == 1 && start.contains("factor")) {
-        change = {parameter, number("factor"), 0, Kind::Scaled};
+        change = {parameter, number("factor"), 0, StartKind::Scaled};
       } else if (start.is_object() && start.size() == 2 && start.contains("mean") && start.contains("deviation")) {
-        change = {parameter, number("mean"), number("deviation"), Kind::Normal};
+        change = {parameter, number("mean"), number("deviation"), StartKind::Normal};
       }
       const bool sensible = std::isfinite(change.lo + change.hi) &&
-                            (change.kind == Kind::Uniform ? change.lo <= change.hi : change.hi >= 0);
+                            (change.kind == StartKind::Uniform ? change.lo <= change.hi : change.hi >= 0);
       if (!sensible)
         say(below(path, parameter), R"(must be [low, high], {"mean": 0, "deviation": 1} or {"factor": 0.5})");
       starts.push_back(std::move(change));

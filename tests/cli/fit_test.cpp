@@ -49,6 +49,39 @@ TEST_F(FitCli, ExportsStandAloneOnStandardOutput) {
   expect_refused(program("fit data.csv --target y --format french --quiet"), {"french", "latex"});
 }
 
+TEST_F(FitCli, ConstantsHaveUnits) {
+  const std::string header = "m1,m2,r,F\n";
+  std::string rows;
+  for (int k = 1; k <= 60; ++k) {
+    const double a = 1 + k % 7, b = 1 + k % 5 + 0.01 * k, r = 1 + 0.1 * (k % 11);
+    rows += std::to_string(a) + "," + std::to_string(b) + "," + std::to_string(r) + "," +
+            std::to_string(6.674 * a * b / (r * r)) + "\n";
+  }
+  write("plain.csv", header + rows);
+  write("units.csv", header + "kg,kg,m,N\n" + rows);
+  const Outcome with_option = program("fit plain.csv --target F --units \"m1:kg,m2:kg,r:m,F:N\"");
+  EXPECT_EQ(with_option.exit_code, 0) << with_option.err;
+  EXPECT_TRUE(contains(with_option.out, "6.674 N*m^2/kg^2, ")) << with_option.out;
+  EXPECT_TRUE(contains(with_option.out, "--units m1:kg,m2:kg,r:m,F:N --seed 1")) << with_option.out;
+  const Outcome with_row = program("fit units.csv --target F --format json -o model.json");
+  EXPECT_TRUE(contains(with_row.out, "6.674 N*m^2/kg^2, ")) << with_row.out;
+  // The row of units is none of data anywhere.
+  EXPECT_EQ(program("predict model.json units.csv").out, program("predict model.json plain.csv").out);
+  EXPECT_EQ(program("fit units.csv --target F --format spreadsheet --quiet").out, "=6.674*A3*B3/C3^2\n");
+  ASSERT_EQ(program("report model.json -o page.html").exit_code, 0);
+  EXPECT_TRUE(contains(text_of(folder_ / "page.html"), "\"unit\":\"N*m^2/kg^2\""));
+}
+
+TEST_F(FitCli, UnitsThatCannotBeReadAreNamed) {
+  write_table("data.csv", 60);
+  expect_refused(program("fit data.csv --target y --quiet --units a:m,b:s,c:furlong,y:m"),
+                 {"data.csv", "\"c\"", "\"furlong\"", "write units such as kg"});
+  expect_refused(program("fit data.csv --target y --quiet --units a:m"), {"\"b\"", "b:1"});
+  expect_refused(program("fit data.csv --target y --quiet --units metres"), {"--units", "column:unit"});
+  write("row.csv", "a,y\nm,furlong\n1,2\n2,4\n");
+  expect_refused(program("fit row.csv --target y --quiet"), {"row.csv", "\"y\"", "\"furlong\""});
+}
+
 TEST_F(FitCli, AModelFilePredictsByTheNamesOfColumns) {
   write_table("data.csv", 100);
   ASSERT_EQ(program("fit data.csv --target y --format json -o model.json").exit_code, 0);

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from typing import Any, Sequence
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 
@@ -35,7 +35,9 @@ class Fit:
         self.notes: list[str] = self._fit["notes"]
         self.cut: bool = self._fit["cut"]
         self.seconds: float = self._fit["seconds"]
-        constants = [Constant(*(c[name] for name in Constant._fields)) for c in self._fit["constants"]]
+        constants = [Constant(*(c.get(name, "") if name == "unit" else c[name] for name in Constant._fields))
+                     for c in self._fit["constants"]]
+        self.units: dict[str, str] = self._fit.get("units", {})
         self.formula = Formula(model["formula"], self.target, self.columns, constants)
 
     @classmethod
@@ -89,7 +91,7 @@ class Fit:
 
 
 def _search(values: np.ndarray, columns: list[str], target: str, progress: bool | None, *, inputs: Sequence[str],
-            use: Sequence[str], stack: str | None, functions: str | Sequence[str],
+            use: Sequence[str], stack: str | None, functions: str | Sequence[str], units: Mapping[str, str] | None,
             **options: Any) -> tuple[Fit | None, str, BaseException | None]:
     """The fit, or why there is none; and what was raised meanwhile, such as KeyboardInterrupt."""
     shown = _progress.bar(progress)
@@ -101,6 +103,7 @@ def _search(values: np.ndarray, columns: list[str], target: str, progress: bool 
         text, why_not, raised = _nalm.fit(
             values, columns, target=target, inputs=list(inputs), use=list(use), stack=stack or "",
             functions=functions if isinstance(functions, str) else ",".join(functions),
+            units=[(str(column), str(unit)) for column, unit in (units or {}).items()],
             command=f"nalm.fit(table, {target!r}, seed={options['seed']})", progress=_progress.calls(shown, words),
             **options)
     finally:
@@ -115,14 +118,15 @@ def _warn_unless_law(found: Fit, level: int) -> None:
 
 
 def fit(table: Any, target: str, *, inputs: Sequence[str] = (), stack: str | None = None, powers: str = "half",
-        functions: str | Sequence[str] = (), use: Sequence[str] = (), weights: str = "", sigma: str = "",
-        relative: bool = False, robust: bool = False,
+        functions: str | Sequence[str] = (), units: Mapping[str, str] | None = None, use: Sequence[str] = (),
+        weights: str = "", sigma: str = "", relative: bool = False, robust: bool = False,
         seed: int = 1, threads: int = 0, time_limit: float = 0, progress: bool | None = None) -> Fit:
     """Finds the formula behind a table: a DataFrame or a dict of columns.
 
     inputs: columns that it may use (all others if empty); use: columns that must appear; powers: "integer", "half" or
-    "any"; functions: some of "exp", "log", "sin", "cos", "tanh", "asin", "acos", or "all"; stack: train only this one,
-    such as "NAU:2,NMU:1". How much a row counts: a column with weights, a column with
+    "any"; functions: some of "exp", "log", "sin", "cos", "tanh", "asin", "acos", or "all"; units: those of the inputs and
+    the target, such as {"m": "kg", "v": "m/s", "E": "J"}: formulas that do not fit them are left out, and constants have
+    units; stack: train only this one, such as "NAU:2,NMU:1". How much a row counts: a column with weights, a column with
     the standard errors (sigma), or in proportion to the target (relative); robust leaves out rows that are far off.
     The same table and seed give the same bits as ``nalm fit``.
 
@@ -131,8 +135,8 @@ def fit(table: Any, target: str, *, inputs: Sequence[str] = (), stack: str | Non
     columns, values = _arrays.table(table)
     found, why_not, raised = _search(
         values, columns, str(target), progress, inputs=inputs, use=use, stack=stack, powers=powers,
-        functions=functions, weights=weights, sigma=sigma, relative=relative, robust=robust, seed=seed, threads=threads,
-        time_limit=time_limit)
+        functions=functions, units=units, weights=weights, sigma=sigma, relative=relative, robust=robust, seed=seed,
+        threads=threads, time_limit=time_limit)
     if raised is not None:
         raised.best = found  # type: ignore[attr-defined]
         raise raised

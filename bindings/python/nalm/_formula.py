@@ -18,6 +18,7 @@ class Constant(NamedTuple):
     low: float
     high: float
     snapped: bool
+    unit: str = ""  # empty for a pure number, and where no units are given
 
 
 class Formula:

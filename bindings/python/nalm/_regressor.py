@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 
@@ -27,11 +27,13 @@ class Regressor(RegressorMixin, BaseEstimator):
     """
 
     def __init__(self, *, stack: str | None = None, powers: str = "half",
-                 functions: str | Sequence[str] = (), use: Sequence[str] = (), time_limit: float = 0,
+                 functions: str | Sequence[str] = (), units: Mapping[str, str] | None = None,
+                 use: Sequence[str] = (), time_limit: float = 0,
                  random_state: Any = 1, threads: int = 0, progress: bool | None = None) -> None:
         self.stack = stack
         self.powers = powers
         self.functions = functions
+        self.units = units
         self.use = use
         self.time_limit = time_limit
         self.random_state = random_state
@@ -57,7 +59,7 @@ class Regressor(RegressorMixin, BaseEstimator):
             parts.append(_check_sample_weight(sample_weight, X, dtype=np.float64))
         found, why_not, raised = _search(
             np.ascontiguousarray(np.column_stack(parts)), names, target, self.progress, inputs=columns, use=self.use,
-            stack=self.stack, powers=self.powers, functions=self.functions, weights=weights,
+            stack=self.stack, powers=self.powers, functions=self.functions, units=self.units, weights=weights,
             sigma="", relative=False, robust=False, seed=int(seed), threads=self.threads, time_limit=self.time_limit)
         if found is not None:
             self.fit_: Fit = found

@@ -31,6 +31,16 @@ def test_functions(product):
         nalm.fit(product, "y", functions="sinh")
 
 
+def test_units(product):
+    product["y"] = 9.81 * product["a"] * product["b"]
+    fit = nalm.fit(product, "y", units={"a": "kg", "b": "m", "y": "J"})
+    assert [c.unit for c in fit.formula.constants] == ["m/s^2"]
+    assert fit.units == {"a": "kg", "b": "m", "y": "J"}
+    assert nalm.fit(product, "y").formula.constants[0].unit == ""
+    with pytest.raises(nalm.Error, match='the unit of the column "a": "furlong" is not a unit'):
+        nalm.fit(product, "y", units={"a": "furlong", "b": "m", "y": "J"})
+
+
 def test_is_the_same_as_the_program(product, program, tmp_path):
     random = np.random.default_rng(2)
     product["y"] = 0.7 * product["a"] / (1 + product["b"] ** 2) + 0.01 * random.normal(size=40)

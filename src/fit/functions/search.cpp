@@ -8,6 +8,7 @@
 #include "base/threads.hpp"
 #include "fit/description.hpp"
 #include "fit/form_algebra.hpp"
+#include "fit/form_units.hpp"
 #include "fit/functions/atoms.hpp"
 #include "fit/functions/products.hpp"
 #include "fit/functions/view.hpp"
@@ -296,7 +297,7 @@ class FunctionSearch {
     }
     const std::optional<Refit> fitted = refit(form, data_, judgement_, 30);
     if (!fitted) return {};
-    const double length = description_length(form, fitted->mse, judgement_.size());
+    const double length = description_length(form, fitted->mse, judgement_.size()) + cost_of_units(form, data_.units);
     std::string key = key_of(form);
     return {{std::move(form), fitted->mse, length, fitted->deviations}, std::move(key)};
   }

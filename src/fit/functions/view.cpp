@@ -41,6 +41,7 @@ PowerList spread(const PowerList& powers, const std::vector<std::size_t>& places
 std::optional<View> view_of(const Data& data, const std::string& outer, Powers allowed, bool divided) {
   Data inner = data;
   if (!outer.empty()) {
+    if (data.units.given() && !is_pure(data.units.target)) return std::nullopt;  // its values are pure numbers
     std::vector<double> roots(data.rows);
     for (std::size_t r = 0; r < data.rows; ++r) {
       const std::optional<Inverse> inverse = inverse_of(outer, data.y[r]);
@@ -100,6 +101,7 @@ std::optional<View> with_atoms(const View& view, std::vector<Atom> atoms) {
       if (value != 0) sum += portable::log(std::fabs(value)), ++count;
     data.x_scale.push_back(count > 0 ? portable::exp(sum / static_cast<double>(count)) : 1);
     data.negative.push_back(atom.negative);
+    if (data.units.given()) data.units.columns.emplace_back();
     // Not to be written by anybody: of_table() puts the function in its place.
     data.columns.push_back("atom " + std::to_string(result.atoms.size()));
     result.atoms.push_back(std::move(atom));

@@ -192,7 +192,7 @@
       const { value, estimate, low, high, snapped } = constant;
       const width = low !== null && high !== null ? (high - low) / 2 : 0;
       const tell = (each) => in_digits(each, digits_for(Math.abs(each ?? 0), width));
-      return make("tr", null, make("th", { scope: "row", class: "n" }, constant.name ? `${constant.name} = ` : "", value === null ? "not finite" : full(value)), make("td", { class: "n" }, width > 0 ? tell(estimate) : full(estimate)),
+      return make("tr", null, make("th", { scope: "row", class: "n" }, constant.name ? `${constant.name} = ` : "", value === null ? "not finite" : full(value), constant.unit ? ` ${constant.unit}` : ""), make("td", { class: "n" }, width > 0 ? tell(estimate) : full(estimate)),
         make("td", null, error_bar(constant), low === null || high === null ? none() : `${tell(low)} to ${tell(high)}`),
         make("td", null, snapped ? "rounded to a simple number" : "as estimated"));
     });
