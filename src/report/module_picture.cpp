@@ -55,6 +55,7 @@ struct PictureBox {
   double width = 0, height = 0, x = 0, y = 0;  // x: the middle; y: the top
 
   double spacing() const { return bend ? 6 : gap; }  // half of it on either side; lines may be closer than boxes
+  double row_top = 0, row_bottom = 0;
   double cell = 0;  // width of a number's cell, as many of them abreast as there is room for
   int columns_shown = 0;
 };
@@ -496,10 +497,13 @@ void draw_lines(Drawing& drawing, const std::vector<PictureBox>& boxes) {
       const PictureBox &below = boxes[k], &above = boxes[from];
       const double x1 = port(above, to[from], k), y1 = above.y + above.height;
       const double x2 = port(below, below.from, from), y2 = below.y;
-      const double middle = (y1 + y2) / 2;
+      // Straight out of the row and into the next one, so that no line passes behind a taller neighbour.
+      const double out = above.row_bottom, in = below.row_top, middle = (out + in) / 2;
+      const std::string first = out > y1 + 0.5 ? fmt::format("V{:.5g}", out) : "",
+                        last = in < y2 - 2 ? fmt::format("V{:.5g}", y2 - 1) : "";
       const Look& look = looks[above.look];
-      drawing.path(fmt::format("M{:.5g},{:.5g}C{:.5g},{:.5g} {:.5g},{:.5g} {:.5g},{:.5g}", x1, y1, x1, middle, x2,
-                               middle, x2, below.bend ? y2 : y2 - 1),
+      drawing.path(fmt::format("M{:.5g},{:.5g}{}C{:.5g},{:.5g} {:.5g},{:.5g} {:.5g},{:.5g}{}", x1, y1, first, x1,
+                               middle, x2, middle, x2, below.bend || !last.empty() ? in : y2 - 1, last),
                    {.stroke = look.line, .width = 1.3}, !below.bend);
       if (below.bend) drawing.line(x2, below.y, x2, below.y + below.height, {.stroke = look.line, .width = 1.3});
     }
@@ -581,6 +585,8 @@ Picture module_picture(const ModuleInfo& module, const LayerShape& shape, const 
     for (const std::size_t k : rows[r]) height = std::max(height, boxes[k].height);
     for (const std::size_t k : rows[r]) {
       PictureBox& box = boxes[k];
+      box.row_top = y;
+      box.row_bottom = y + height;
       if (box.bend) box.height = height;
       box.y = y + (r + 1 == rows.size() || box.bend ? 0 : (height - box.height) / 2);
     }
