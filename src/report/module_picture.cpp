@@ -24,7 +24,7 @@ using svg::Pen;
 constexpr double margin = 12, gap = 16, pad = 8, line_height = 13, cell_height = 17, most_rows = 12, most_columns = 6;
 constexpr std::size_t most_letters = 200;
 constexpr Font title_font{.size = 11.5, .bold = true}, formula_font{.size = 10.5},
-    note_font{.size = 9.5, .colour = svg::soft};
+    note_font{.size = 9.5, .colour = svg::soft}, value_font{.size = 10, .anchor = Anchor::Middle};
 
 // What it is drawn as.
 struct Look {
@@ -55,7 +55,9 @@ struct PictureBox {
   double width = 0, height = 0, x = 0, y = 0;  // x: the middle; y: the top
 
   double spacing() const { return bend ? 6 : gap; }  // half of it on either side; lines may be closer than boxes
-  double cell_width() const { return std::clamp((width - 2 * pad) / std::max(1, columns), 30.0, 52.0); }
+  double row_top = 0, row_bottom = 0;
+  double cell = 0;  // width of a number's cell, as many of them abreast as there is room for
+  int columns_shown = 0;
 };
 
 std::string ends_at(const Discrete& discrete) {
@@ -269,8 +271,14 @@ void measure(PictureBox& box, double widest) {
   width =
       std::max({width, lines(box.formulas, formula_font, true), lines(box.notes, note_font, false),
                 box.circles.empty() ? 0.0 : 30.0 * static_cast<double>(std::min<std::size_t>(5, box.circles.size()))});
-  const int columns = std::min(box.columns, static_cast<int>(most_columns));
-  if (!box.values.empty()) width = std::max(width, 34.0 * columns);
+  if (!box.values.empty()) {
+    box.cell = 30;
+    for (const double value : box.values)
+      box.cell = std::max(box.cell, svg::width_of(svg::number(value, 3), value_font) + 6);
+    const double most = std::clamp(std::floor((widest - 2 * pad) / box.cell), 2.0, most_columns);
+    box.columns_shown = std::min(box.columns, static_cast<int>(most));
+    width = std::max(width, box.cell * box.columns_shown);
+  }
   box.width = std::max(width + 2 * pad, 54.0);
   const double text_lines = static_cast<double>(box.formulas.size() + box.notes.size() + box.names.size());
   box.height = 2 * pad - 4 + line_height * text_lines + (box.circles.empty() ? 0 : 26) +
@@ -426,9 +434,9 @@ RowsOfBoxes arrange(std::vector<PictureBox>& boxes, double width) {
 }
 
 void draw_values(Drawing& drawing, const PictureBox& box, double y) {
-  const int rows = std::min(box.rows, static_cast<int>(most_rows)),
-            columns = std::min(box.columns, static_cast<int>(most_columns));
-  const double cell = std::min(box.cell_width(), (box.width - 2 * pad) / columns), left = box.x - cell * columns / 2;
+  const int rows = std::min(box.rows, static_cast<int>(most_rows)), columns = box.columns_shown;
+  const double cell = std::clamp((box.width - 2 * pad) / columns, box.cell, std::max(box.cell, 52.0)),
+               left = box.x - cell * columns / 2;
   for (int r = 0; r < rows; ++r) {
     for (int c = 0; c < columns; ++c) {
       const bool cut = (r + 1 == rows && rows < box.rows) || (c + 1 == columns && columns < box.columns);
@@ -437,7 +445,7 @@ void draw_values(Drawing& drawing, const PictureBox& box, double y) {
       drawing.rectangle(left + c * cell + 1, y + r * cell_height + 1, cell - 2, cell_height - 2,
                         {.fill = fill, .stroke = svg::rule, .width = 0.6}, 2);
       drawing.text(left + (c + 0.5) * cell, y + r * cell_height + 12, cut ? "\u2026" : svg::number(value, 3),
-                   {.size = 10, .anchor = Anchor::Middle});
+                   value_font);
     }
   }
 }
@@ -489,10 +497,13 @@ void draw_lines(Drawing& drawing, const std::vector<PictureBox>& boxes) {
       const PictureBox &below = boxes[k], &above = boxes[from];
       const double x1 = port(above, to[from], k), y1 = above.y + above.height;
       const double x2 = port(below, below.from, from), y2 = below.y;
-      const double middle = (y1 + y2) / 2;
+      // Straight out of the row and into the next one, so that no line passes behind a taller neighbour.
+      const double out = above.row_bottom, in = below.row_top, middle = (out + in) / 2;
+      const std::string first = out > y1 + 0.5 ? fmt::format("V{:.5g}", out) : "",
+                        last = in < y2 - 2 ? fmt::format("V{:.5g}", y2 - 1) : "";
       const Look& look = looks[above.look];
-      drawing.path(fmt::format("M{:.5g},{:.5g}C{:.5g},{:.5g} {:.5g},{:.5g} {:.5g},{:.5g}", x1, y1, x1, middle, x2,
-                               middle, x2, below.bend ? y2 : y2 - 1),
+      drawing.path(fmt::format("M{:.5g},{:.5g}{}C{:.5g},{:.5g} {:.5g},{:.5g} {:.5g},{:.5g}{}", x1, y1, first, x1,
+                               middle, x2, middle, x2, below.bend || !last.empty() ? in : y2 - 1, last),
                    {.stroke = look.line, .width = 1.3}, !below.bend);
       if (below.bend) drawing.line(x2, below.y, x2, below.y + below.height, {.stroke = look.line, .width = 1.3});
     }
@@ -574,6 +585,8 @@ Picture module_picture(const ModuleInfo& module, const LayerShape& shape, const 
     for (const std::size_t k : rows[r]) height = std::max(height, boxes[k].height);
     for (const std::size_t k : rows[r]) {
       PictureBox& box = boxes[k];
+      box.row_top = y;
+      box.row_bottom = y + height;
       if (box.bend) box.height = height;
       box.y = y + (r + 1 == rows.size() || box.bend ? 0 : (height - box.height) / 2);
     }

@@ -54,6 +54,22 @@ TEST(Picture, LettersStayReadableInAColumn) {
     }
 }
 
+// A matrix of long numbers shows as many columns as there is room for.
+TEST(Picture, NumbersStayInTheirCells) {
+  const ModuleInfo& nalu = **find_module("NALU");
+  const LayerShape shape = default_shape(nalu, 8, 6);
+  const Layer layer{&nalu, shape, std::vector<double>(8 * 6 * 3, -0.961234)};
+  const Picture narrow = module_picture(nalu, shape, &layer, phone_width);
+  EXPECT_LE(narrow.width, phone_width * 1.06);
+  const double number = svg::width_of("\u22120.961", {.size = 10});
+  const std::string svg = svg_of(narrow);
+  for (std::size_t at = svg.find("height=\"15\""); at != svg.npos; at = svg.find("height=\"15\"", at + 1)) {
+    const std::size_t from = svg.rfind("width=\"", at) + 7;
+    EXPECT_GE(std::stod(svg.substr(from)), number);
+  }
+  EXPECT_TRUE(contains(svg, "\u2026"));
+}
+
 // The arrows of the drawing that is shown must not hang on the one that is not.
 TEST(Picture, APageHasADrawingForPhonesWithNamesOfItsOwn) {
   const ModuleInfo& nalu = **find_module("NALU");
