@@ -217,11 +217,12 @@ void fit_ladder(Fit& fit, const Data& data, const FitOptions& options, const Fit
     };
   }
   // With units, constants that carry them are only looked for where no law does without: first one, a factor of the
-  // whole, then any.
+  // whole, then any. Restarts must agree within a step: else three searches would find more agreement than one.
   SearchResult found;
   for (const auto similar : {similarity_of, similarity_but_for_a_factor}) {
     const std::optional<Similarity> similarity = similar(data, options.powers);
     if (!similarity) continue;
+    found.restarts.clear();
     join(found, search_similar(data, *similarity, options, search_watch));
     Fit so_far = fit;
     choose(so_far, found, data, options);
@@ -231,6 +232,7 @@ void fit_ladder(Fit& fit, const Data& data, const FitOptions& options, const Fit
   }
   SearchResult all = search_all(data, options, search_watch);
   if (data.units.given()) {
+    found.restarts.clear();
     join(found, std::move(all));
   } else {
     found = std::move(all);
