@@ -134,7 +134,7 @@ TEST_F(BenchCli, DrawsModulesModelsAndFiguresForPrint) {
   EXPECT_EQ(program("figure NMU").out, "Written: NMU.svg\n");
   const std::string nmu = text_of(folder_ / "NMU.svg");
   for (const char* part :
-       {"<svg ", "prefers-color-scheme: dark", ">factor<", "ends at 0 or 1", "Neural Multiplication Unit"})
+       {"<svg ", "prefers-color-scheme: dark", ">factor<", "ends at 0 or\u00a01", "Neural Multiplication Unit"})
     EXPECT_TRUE(contains(nmu, part)) << part;
   std::ofstream(folder_ / "m.json") << R"({"format":"nalm-model","version":1,"layers":[{"module":"NAU","inputs":2,)"
                                        R"("outputs":1,"parameters":{"W":[[0.25],[-0.75]]}}]})";
