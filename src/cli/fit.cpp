@@ -282,10 +282,10 @@ void add_fit(Program& program) {
       .choice("--powers", o.powers, {"integer", "half", "any"}, "Powers that may appear")
       .text("--functions", o.functions,
             "Functions that may appear besides: some of exp,log,sin,cos,tanh,asin,acos, or all")
-      .text(
-          "--units", o.units,
-          "Units of the columns, such as \"m:kg,v:m/s,E:J\"; formulas that do not fit them are left out, and constants "
-          "have units. A row of units below the header does the same")
+      .text("--units", o.units,
+            "Units of the columns, such as \"m:kg,v:m/s,E:J\"; formulas that fit them are looked for first, and "
+            "constants "
+            "have units. A row of units below the header does the same")
       .text("--use", o.use, "Columns that must appear, such as a,b")
       .text("--by", o.by, "Column of groups: each has a constant of its own, a factor or what is added")
       .text("--weights", o.weights, "Column that says how much each row's squared error counts")

@@ -125,7 +125,7 @@ def fit(table: Any, target: str, *, inputs: Sequence[str] = (), stack: str | Non
 
     inputs: columns that it may use (all others if empty); use: columns that must appear; powers: "integer", "half" or
     "any"; functions: some of "exp", "log", "sin", "cos", "tanh", "asin", "acos", or "all"; units: those of the inputs and
-    the target, such as {"m": "kg", "v": "m/s", "E": "J"}: formulas that do not fit them are left out, and constants have
+    the target, such as {"m": "kg", "v": "m/s", "E": "J"}: formulas that fit them are looked for first, and constants have
     units; stack: train only this one, such as "NAU:2,NMU:1". How much a row counts: a column with weights, a column with
     the standard errors (sigma), or in proportion to the target (relative); robust leaves out rows that are far off.
     The same table and seed give the same bits as ``nalm fit``.
