@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "base/number.hpp"
 #include "base/text.hpp"
@@ -27,10 +28,12 @@ std::string file_name(std::string_view text) {
   for (const char c : text) {
     const bool plain =
         (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '+' || c == '-';
+    const std::string_view word = c == '<' ? "less" : c == '>' ? "more" : c == '=' ? "equal" : c == '!' ? "not" : "";
     if (plain)
       name += c;
     else if (!name.empty() && name.back() != '_')
       name += '_';
+    if (!word.empty()) name += std::string(word) + '_';
   }
   while (!name.empty() && name.back() == '_') name.pop_back();
   return name.empty() ? "figure" : name;
@@ -240,6 +243,12 @@ Result<std::vector<NamedPicture>> result_figures(const Store& store, const Judge
   add_sizes(pictures, *results, width);
   add_curves(pictures, *results, curves, width);
   if (pictures.empty()) return Error{fmt::format("{}: there is nothing to draw yet.", store.folder())};
+  // Names that differ in characters no file has: none takes the file of another.
+  std::set<std::string> taken;
+  for (NamedPicture& picture : pictures) {
+    const std::string name = picture.name;
+    for (int nth = 2; !taken.insert(picture.name).second; ++nth) picture.name = fmt::format("{}_{}", name, nth);
+  }
   return pictures;
 }
 

@@ -14,11 +14,13 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "experiment/by_hand.hpp"
+#include "report/result_figures.hpp"
 
 namespace nalm::table_test {
 namespace {
@@ -661,6 +663,22 @@ TEST_F(SeriesFile, MeasuresAtManySizesAreOneColumn) {
   EXPECT_TRUE(contains(text, "0.5 to 33")) << text;
   EXPECT_FALSE(contains(text, "mae at 1e7")) << text;
   EXPECT_TRUE(contains(csv, "mae at 1e7_median")) << csv;
+}
+
+// Operations such as <= and >= have names of figures that differ in letters, too.
+TEST_F(SeriesFile, EveryFigureHasAFileOfItsOwn) {
+  const Plan plan = plan_of("nsr-comparisons", "quick", "", "", "", "3");
+  const std::vector<Measure> measures = cells_of(plan)->front().measures;
+  RunRecord record;
+  record.steps = {0};
+  record.values.emplace_back(measures.size(), 0.5);
+  record.parameters.emplace_back();
+  const Result<std::vector<NamedPicture>> pictures = result_figures(store_of(plan, record), {}, 317);
+  ASSERT_TRUE(pictures.ok()) << pictures.error().message;
+  std::set<std::string> names;
+  for (const NamedPicture& picture : *pictures) EXPECT_TRUE(names.insert(picture.name).second) << picture.name;
+  EXPECT_TRUE(names.contains("map_less_equal"));
+  EXPECT_GT(names.size(), 6u);
 }
 
 TEST_F(SeriesFile, AFileThatCannotBeWrittenIsNamed) {
