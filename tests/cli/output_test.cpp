@@ -44,6 +44,7 @@ TEST_F(Output, WhatCannotBePrintedIsNoSuccess) {
         std::string("train --module NAU --iterations 1000"), std::string("calc 1+2"), std::string("table r"),
         bench + std::string(" --out r2 --json-lines"), bench + std::string(" --out r2"), std::string("compare r r"),
         std::string("figure"), std::string("export r"), std::string("report r")}) {
+    if (test::sanitized && command == "list --tasks") continue;  // it simulates thresholds for ten seconds
     for (const char* nowhere : {">/dev/full", ">&-"}) {
       const Outcome run = redirected(command, nowhere);
       EXPECT_EQ(run.exit_code, 2) << command << nowhere << run.err;
@@ -77,9 +78,11 @@ TEST_F(Output, ALinkToStandardOutputIsWrittenThrough) {
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_TRUE(contains(run.out, "a*b")) << run.out;
   EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
-  const Outcome direct = program("fit ok.csv --target y --format python --quiet -o /dev/stdout");
+  // The same as /dev/stdout is, which no test must touch: a program that fails here would replace the machine's own.
+  fs::create_symlink("link", folder_ / "link of a link");
+  const Outcome direct = program("fit ok.csv --target y --format python --quiet -o 'link of a link'");
   EXPECT_EQ(direct.out, run.out);
-  EXPECT_TRUE(fs::is_symlink("/dev/stdout"));
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link of a link"));
 }
 
 TEST_F(Output, FilesBesideAreLeftAlone) {

@@ -14,7 +14,7 @@ TEST_F(BenchCli, ShardsMergeToTheSameBytes) {
   const std::pair<const char*, int> cases[] = {
       {"--modules NAU,NMU,iNALU --ranges 4,6,8 --seeds 0..6 --iterations 60 --log-every 20", 4},
       {"--task arithmetic-dataset --preset quick --seeds 0..2 --iterations 20 --log-every 10", 3},
-      {"--task formulas --only friction_force,parallel_resistors --rows 200 --noise 0", 2}};
+      {"--task formulas --only spring_energy,parallel_resistors --rows 30 --noise 0", 2}};
   for (const auto& [plan, count] : cases) {
     SCOPED_TRACE(plan);
     const std::string bench = std::string("bench ") + plan + " --quiet";

@@ -121,7 +121,7 @@ TEST(Simplify, ConstantsFold) {
   EXPECT_TRUE(std::isnan((Expression(0) * kInf).constant()));
 }
 
-TEST(Call, WhatIsNotAFunctionIsNan) {
+TEST(Call, WhatIsNotAFunctionIsRefused) {
   EXPECT_EQ(Expression::call("foo", {x()}).error().message.substr(0, 54),
             "\"foo\" is not a function; the functions are exp, log, s");
   EXPECT_EQ(Expression::call("exp", {x(), y()}).error().message, "exp takes 1 argument, not 2.");

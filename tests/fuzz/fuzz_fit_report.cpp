@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "report/fit_report.hpp"
-#include "report/page.hpp"
 
 namespace {
 
@@ -17,15 +16,9 @@ void require(bool condition) {
 
 }  // namespace
 
-// The page without its shell and script: the data are what is looked at here.
-const std::string_view nalm::assets::page_fit;
-nalm::Result<std::string> nalm::make_page(std::string_view, std::string_view, std::string_view json) {
-  return std::string(json);
-}
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const nalm::Result<std::string> page = nalm::fit_page(text, "fuzz");
+  const nalm::Result<std::string> page = nalm::fit_data(text, "fuzz");
   if (!page) {
     require(page.error().message.starts_with("fuzz: ") && page.error().message.ends_with("."));
     return 0;

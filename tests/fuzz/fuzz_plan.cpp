@@ -13,33 +13,6 @@
 #include "tasks/single_module/ranges.hpp"
 #include "train/recipe_fields.hpp"
 
-namespace nalm {
-namespace {
-
-const std::vector<TaskPreset> presets = {{"primer", "", 25}, {"quick", "", 4}};
-const std::vector<TaskOption> options = {{"inputs", ""}, {"test-range", ""}};
-const Task task{
-    .name = "single-module", .presets = presets, .options = options, .execute = nullptr, .published = nullptr};
-
-}  // namespace
-
-// Instead of src/tasks/tasks.cpp, which brings all tasks with it.
-std::span<const Task* const> all_tasks() {
-  static constexpr const Task* tasks[] = {&task};
-  return tasks;
-}
-Result<const Task*> find_task(std::string_view name) {
-  if (name == task.name) return &task;
-  return Error{"there is no such task."};
-}
-Result<const TaskPreset*> find_preset(const Task&, std::string_view name) {
-  for (const TaskPreset& preset : presets)
-    if (preset.name == name) return &preset;
-  return Error{"there is no such preset."};
-}
-
-}  // namespace nalm
-
 namespace {
 
 using namespace nalm;
