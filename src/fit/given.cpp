@@ -112,6 +112,7 @@ Result<Fit> fit_form(const Table& table, const FitOptions& options, const Expres
     if (std::find(data.columns.begin(), data.columns.end(), name) == data.columns.end()) names.push_back(name);
   }
   for (const std::string& name : names) {
+    if (name.empty()) return Error{"the form has a constant without a name, \"\"; write a name between the quotes."};
     if (std::find(table.columns.begin(), table.columns.end(), name) != table.columns.end())
       return Error{fmt::format("the form uses \"{}\", a column that is not an input; the inputs are {}.", name,
                                fmt::join(data.columns, ", "))};

@@ -122,6 +122,8 @@ TEST(GivenForms, AConstantThatMakesNoDifferenceIsANumber) {
 
 TEST(GivenForms, RefuseWhatIsNoForm) {
   const Table table = michaelis(0);
+  EXPECT_EQ(fit_form(table, {.target = "y"}, formula("\"\"*s")).error().message,
+            "the form has a constant without a name, \"\"; write a name between the quotes.");
   EXPECT_EQ(fit_form(table, {.target = "y"}, formula("a*b")).error().message,
             "the form uses no column; the inputs are s.");
   EXPECT_EQ(fit_form(table, {.target = "y"}, formula("a*y + s")).error().message,
