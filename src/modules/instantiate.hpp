@@ -58,18 +58,28 @@ struct Kernels {
 
   NALM_FLATTEN static void weights(const LayerShape& s, const S* p, S* w) { M::weights(s, lanes(p), lanes(w)); }
 
-  NALM_FLATTEN static void prepare(const LayerShape& s, const S* x, S* prepared, int samples) {
+  NALM_FLATTEN static void prepare(const LayerShape& s, const S* x, S* prepared, int samples, bool finite) {
     if constexpr (HasPrepare<M>) {
       // Each input by itself, so the batch is one sample of many inputs, and as many of them are in flight as samples
       // are elsewhere: one logarithm after the other would wait for its own results.
       using B = Lanes<S, block>;
       const int values = samples * s.inputs, blocks = values / block, done = blocks * block;
-      LayerShape flat = s;
-      flat.inputs = blocks;
-      M::prepare(flat, reinterpret_cast<const B*>(x), reinterpret_cast<B*>(prepared));
-      flat.inputs = values - done;
-      M::prepare(flat, lanes(x) + done, lanes(prepared) + done);
+      prepare_values(s, reinterpret_cast<const B*>(x), reinterpret_cast<B*>(prepared), blocks, finite);
+      prepare_values(s, lanes(x) + done, lanes(prepared) + done, values - done, finite);
     }
+  }
+
+  template <class V>
+  static void prepare_values(const LayerShape& s, const V* x, V* prepared, int values, [[maybe_unused]] bool finite) {
+    if constexpr (PreparesLogarithms<M> && sizeof(S) == 4) {  // in double nobody waits for it
+      if (finite) {
+        for (int k = 0; k < values; ++k) prepared[k] = log_of_normal(M::inside_logarithm(x[k]));
+        return;
+      }
+    }
+    LayerShape flat = s;
+    flat.inputs = values;
+    M::prepare(flat, x, prepared);
   }
 
   NALM_FLATTEN static void forward(const LayerShape& s, const S* p, const S* w, const S* x, S* y, S* step,

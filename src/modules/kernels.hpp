@@ -13,8 +13,9 @@ struct LayerKernels {
   // Effective weights from raw parameters, once per iteration.
   void (*weights)(const LayerShape&, const S* p, S* w);
 
-  // What depends on the input only, [sample][input]; null if the module has nothing of the kind.
-  void (*prepare)(const LayerShape&, const S* x, S* prepared, int samples);
+  // What depends on the input only, [sample][input]; null if the module has nothing of the kind. Where all inputs are
+  // known to be finite it takes less time.
+  void (*prepare)(const LayerShape&, const S* x, S* prepared, int samples, bool finite);
 
   // Outputs of a batch. The steps of sample k are kept at step + k * step_stride; a stride of 0 keeps only the last.
   void (*forward)(const LayerShape&, const S* p, const S* w, const S* x, S* y, S* step, int step_stride, int samples);

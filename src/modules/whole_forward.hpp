@@ -10,6 +10,12 @@ concept HasPrepare = requires(const LayerShape& s, const double* x, double* step
   M::prepare(s, x, step);
 };
 
+// What some modules prepare is log(inside_logarithm(x)), and of a finite x that is a positive normal number.
+template <class M>
+concept PreparesLogarithms = HasPrepare<M> && requires(const double& x) {
+  M::inside_logarithm(x);
+};
+
 template <class M, class T, class Shape>
 void whole_forward(const Shape& s, const T* p, const T* w, const T* x, T* y, T* step) {
   if constexpr (HasPrepare<M>) M::prepare(s, x, step);

@@ -203,11 +203,14 @@ HWY_INLINE Lanes<double, N> log_sum(const LogParts<double, N>& x) {
   return x.exponent * 0.693147180369123816490 + (f + (tail + x.exponent * 1.90821492927058770002e-10));
 }
 
+// Of positive normal numbers, and of nothing else.
+NALM_OP Lanes<S, N> log_of_normal(const Lanes<S, N>& x) { return log_sum(log_parts(x)); }
+
 // Whatever is below the smallest normal number, zero and negative numbers included, counts as that number: every module
 // adds an epsilon or sets a floor before it takes a logarithm, so none of this happens.
 NALM_OP Lanes<S, N> log(const Lanes<S, N>& x) {
   const Lanes<S, N> positive = max(static_cast<double>(std::numeric_limits<S>::min()), x);
-  return where(positive < std::numeric_limits<double>::infinity(), log_sum(log_parts(positive)), positive);
+  return where(positive < std::numeric_limits<double>::infinity(), log_of_normal(positive), positive);
 }
 
 // ---- sin and cos ---------------------------------------------------------------------------------------------------

@@ -200,8 +200,8 @@ void Network<S>::clear_gradients() {
 }
 
 template <class S>
-void Network<S>::prepare(const S* x, S* prepared, int samples) const {
-  layers_.front().kernels->prepare(layers_.front().spec.shape, x, prepared, samples);
+void Network<S>::prepare(const S* x, S* prepared, int samples, bool finite) const {
+  layers_.front().kernels->prepare(layers_.front().spec.shape, x, prepared, samples, finite);
 }
 
 template <class S>

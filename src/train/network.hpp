@@ -51,10 +51,10 @@ class Network {
 
   void clear_gradients();
   // What the first layer computes from the inputs alone, [sample][input]: for networks that share it (ModuleInfo::
-  // prepared). Whoever has it passes it on below; null means that it is computed there.
+  // prepared). Whoever has it passes it on below; null means that it is computed there. finite: all inputs are.
   bool is_stack() const { return is_stack_; }
   bool has_prepared() const { return is_stack_ && layers_.front().kernels->prepare != nullptr; }
-  void prepare(const S* x, S* prepared, int samples) const;
+  void prepare(const S* x, S* prepared, int samples, bool finite = false) const;
 
   // Adds the gradient of scale/2 * sum of the loss with respect to the effective weights ...
   void learn(const S* x, const S* t, int samples, double scale, const S* prepared = nullptr, const Loss& loss = {});

@@ -258,6 +258,29 @@ TEST(EveryModule, UnusualInputsNeverCrashAndDoNotReachOtherLanes) {
   }
 }
 
+TEST(EveryModule, PreparesTheSameBitsOfInputsThatAreKnownToBeFinite) {
+  constexpr float largest = std::numeric_limits<float>::max(), normal = std::numeric_limits<float>::min();
+  Xoshiro random(23);
+  for (const ModuleInfo* module : test::tested_modules()) {
+    for (const simd::Target& target : simd::targets()) {
+      if (!target.supported) continue;
+      const Network<float> network({{module, default_shape(*module, 3, module->outputs_multiple_of)}}, target);
+      if (!network.has_prepared()) continue;
+      constexpr std::size_t samples = 37;
+      AlignedVector<float> x(samples * 3 * static_cast<std::size_t>(network.lanes())), any(x.size()), finite(x.size());
+      for (float& value : x) value = static_cast<float>(random.between(-1, 1) * std::exp(random.between(-100, 88)));
+      for (std::size_t k = 0; const float value : {0.0f, -0.0f, normal, -normal / 4, largest, -largest, 1.0f}) {
+        x[k] = value;
+        k += 5;
+      }
+      network.prepare(x.data(), any.data(), samples);
+      network.prepare(x.data(), finite.data(), samples, true);
+      for (std::size_t k = 0; k < x.size(); ++k)
+        ASSERT_EQ(bits(any[k]), bits(finite[k])) << module->name << " on " << target.name << " of " << x[k];
+    }
+  }
+}
+
 TEST(EveryModule, OneFusedPassLearnsWhatALayerInAStackLearns) {
   // A single layer is trained by one fused kernel, a stack layer by layer; their gradients agree up to the order of
   // sums.

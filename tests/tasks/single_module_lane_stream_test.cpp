@@ -85,6 +85,28 @@ TEST(SeedStreams, HaveTheNumbersOfTheirSeedsInOrder) {
   }
 }
 
+TEST(Spread, GivesEveryLaneTheValuesOfItsSource) {
+  for (const simd::Target& target : simd::targets()) {
+    if (!target.supported) continue;
+    SCOPED_TRACE(target.name);
+    const std::size_t lanes = static_cast<std::size_t>(target.float_lanes), count = 37;
+    for (std::size_t different = 1; different <= lanes; ++different) {
+      std::vector<std::vector<float>> values(different);
+      std::vector<const float*> sources;
+      for (std::size_t s = 0; s < different; ++s) {
+        for (std::size_t k = 0; k < count; ++k) values[s].push_back(static_cast<float>(100 * s + k));
+        sources.push_back(values[s].data());
+      }
+      AlignedVector<std::int32_t> source(lanes);
+      for (std::size_t l = 0; l < lanes; ++l) source[l] = static_cast<std::int32_t>(5 * l % different);
+      AlignedVector<float> x(count * lanes);
+      stream_kernels(target.index).spread(sources.data(), different, source.data(), count, x.data());
+      for (std::size_t k = 0; k < x.size(); ++k)
+        ASSERT_EQ(x[k], values[static_cast<std::size_t>(source[k % lanes])][k / lanes]) << different << " " << k;
+    }
+  }
+}
+
 TEST(LaneStream, LeavesOutTargetsThatNobodyWants) {
   const simd::Target& target = simd::active_target();
   const std::size_t lanes = static_cast<std::size_t>(target.float_lanes);

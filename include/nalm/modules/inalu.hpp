@@ -44,9 +44,13 @@ struct Mathematics : nac::Paths<shared ? 1 : 2, true> {
     return r;
   }
 
+  template <class T>
+  static T inside_logarithm(const T& x) {
+    return max(smallest, abs(x));
+  }
   template <class T, class Shape>
   static void prepare(const Shape& s, const T* x, T* step) {
-    for (int i = 0; i < s.inputs; ++i) step[i] = log(max(smallest, abs(x[i])));
+    for (int i = 0; i < s.inputs; ++i) step[i] = log(inside_logarithm(x[i]));
   }
 
   template <class T, class Shape>

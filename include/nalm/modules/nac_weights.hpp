@@ -38,9 +38,13 @@ T magnitude(const T& x) {
   return abs(x) + epsilon;
 }
 struct Logarithms {
+  template <class T>
+  static T inside_logarithm(const T& x) {
+    return magnitude(x);
+  }
   template <class T, class Shape>
   static void prepare(const Shape& s, const T* x, T* step) {
-    for (int i = 0; i < s.inputs; ++i) step[i] = log(magnitude(x[i]));
+    for (int i = 0; i < s.inputs; ++i) step[i] = log(inside_logarithm(x[i]));
   }
 };
 

@@ -49,6 +49,9 @@ struct StreamKernels {
   // stored there too, each rounded. Operands of samples stand stride numbers apart.
   void (*target)(Operation operation, const double* a, const double* b, std::size_t stride, int count, const double* lo,
                  const double* step, float* x, float* t);
+  // So many values, in every lane those of its own source.
+  void (*spread)(const float* const* sources, std::size_t different, const std::int32_t* source, std::size_t count,
+                 float* x);
 };
 const StreamKernels& stream_kernels(int target_index);
 

@@ -111,6 +111,28 @@ void target(Operation operation, const double* a, const double* b, std::size_t s
   }
 }
 
+HWY_INLINE void spread_from(const float* const* sources, std::size_t different, const std::int32_t* source,
+                            std::size_t count, float* x) {
+  const RegisterTag<float> d;
+  hn::Mask<RegisterTag<float>> own[L];
+  for (std::size_t s = 0; s < L; ++s)
+    own[s] = hn::RebindMask(
+        d, hn::Eq(hn::Load(BitsTag<float>(), source), hn::Set(BitsTag<float>(), static_cast<std::int32_t>(s))));
+  for (std::size_t k = 0; k < count; ++k, x += L) {
+    auto value = hn::Set(d, sources[0][k]);
+    for (std::size_t s = 1; s < different; ++s) value = hn::IfThenElse(own[s], hn::Set(d, sources[s][k]), value);
+    hn::Store(value, d, x);
+  }
+}
+
+void spread(const float* const* sources, std::size_t different, const std::int32_t* source, std::size_t count,
+            float* x) {
+  // Two are the rule: their masks stay in registers.
+  if (different == 1) return spread_from(sources, 1, source, count, x);
+  if (different == 2) return spread_from(sources, 2, source, count, x);
+  spread_from(sources, different, source, count, x);
+}
+
 }  // namespace
 }  // namespace nalm::simd::NALM_TARGET
 
@@ -121,6 +143,7 @@ namespace nalm {
 
 extern const StreamKernels NALM_JOIN(stream_kernels_, NALM_TARGET);
 constinit const StreamKernels NALM_JOIN(stream_kernels_, NALM_TARGET) = {
-    simd::NALM_TARGET::refill, simd::NALM_TARGET::numbers, simd::NALM_TARGET::inputs, simd::NALM_TARGET::target};
+    simd::NALM_TARGET::refill, simd::NALM_TARGET::numbers, simd::NALM_TARGET::inputs, simd::NALM_TARGET::target,
+    simd::NALM_TARGET::spread};
 
 }  // namespace nalm

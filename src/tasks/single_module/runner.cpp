@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <set>
@@ -42,6 +44,8 @@ struct Place {
   TaskRange range;
   std::uint32_t seed = 0;
 };
+
+std::size_t round_up_quotient(std::size_t n, std::size_t by) { return (n + by - 1) / by; }
 
 // Finds cells by what decides them. All cells of a pair have the same recipe.
 class Cells {
@@ -89,7 +93,7 @@ bool looks_at_validation(const Recipe& recipe) {
 // What networks compute from their inputs alone (ModuleInfo::prepared), computed once for all that share it.
 class Prepared {
  public:
-  // Room for so many values, in lane layout, of everything that these networks prepare.
+  // Room for so many values of everything that these networks prepare.
   void reserve(std::span<Bundle<float>* const> bundles, std::size_t values) {
     for (Bundle<float>* bundle : bundles) {
       const Network<float>& network = bundle->network();
@@ -97,14 +101,17 @@ class Prepared {
       if (network.has_prepared() && !find(name)) entries_.push_back({name, &network, AlignedVector<float>(values)});
     }
   }
-  void compute(const float* x, int samples) {
-    for (Entry& entry : entries_) entry.network->prepare(x, entry.values.data(), samples);
+  void compute(const float* x, int samples, bool finite) {
+    for (Entry& entry : entries_) entry.network->prepare(x, entry.values.data(), samples, finite);
   }
   // Null where a network prepares nothing.
   const float* of(const Network<float>& network, std::size_t first_value) const {
     const Entry* entry = network.has_prepared() ? find(network.spec(0).module->prepared) : nullptr;
     return entry ? entry->values.data() + first_value : nullptr;
   }
+  std::size_t size() const { return entries_.size(); }
+  AlignedVector<float>& values(std::size_t k) { return entries_[k].values; }
+  const AlignedVector<float>& values(std::size_t k) const { return entries_[k].values; }
 
  private:
   struct Entry {
@@ -120,85 +127,98 @@ class Prepared {
   std::vector<Entry> entries_;
 };
 
-// Ten thousand rows in lane layout, from a stream whose seed is the same for all runs. Thousands of inputs take a while
-// to draw: where somebody wants to stop, the set is not complete, and nobody looks at it.
+// Inputs, what networks prepare of them, and the targets of some operations.
+struct Rows {
+  AlignedVector<float> x;
+  Prepared prepared;
+  std::array<AlignedVector<float>, all_operations.size()> t;
+
+  AlignedVector<float>& targets(Operation operation) { return t[static_cast<std::size_t>(operation)]; }
+
+  void reserve(std::size_t rows, int inputs, const std::vector<Operation>& operations,
+               std::span<Bundle<float>* const> bundles) {
+    x.resize(rows * static_cast<std::size_t>(inputs));
+    prepared.reserve(bundles, x.size());
+    for (const Operation operation : operations) targets(operation).resize(rows);
+  }
+};
+
+// Ten thousand rows, from a stream whose seed is the same for all runs: range and operands decide them, so most lanes
+// have the same rows. They are kept once, for all threads; in lane layout the rows of a pair would not fit into the
+// caches, and a pair by itself would wait for them. Thousands of inputs take a while to draw: where somebody wants to
+// stop, rows are not complete, and nobody looks at them.
+class EvaluationRows {
+ public:
+  using Shared = std::shared_ptr<const Rows>;
+  Shared get(const Range& range, int first_operand, bool test, int inputs, const std::vector<Operation>& operations,
+             std::span<Bundle<float>* const> bundles, std::size_t lanes, const std::stop_token& stop) {
+    // In the order in which they are kept.
+    std::vector<std::string_view> prepared;
+    for (Bundle<float>* bundle : bundles) {
+      const std::string_view name = bundle->network().spec(0).module->prepared;
+      if (std::ranges::find(prepared, name) == prepared.end()) prepared.push_back(name);
+    }
+    const std::lock_guard lock(mutex_);
+    std::erase_if(known_, [](const auto& entry) { return entry.second.expired(); });
+    std::weak_ptr<const Rows>& known = known_[{test, operations, std::move(prepared), name_of(range), first_operand}];
+    Shared rows = known.lock();
+    if (rows) return rows;
+    const auto drawn = std::make_shared<Rows>();
+    // Kernels prepare whole samples in lane layout, but each value by itself: these lanes hold row after row.
+    const std::size_t samples = round_up_quotient(evaluation_rows, lanes);
+    drawn->reserve(samples * lanes, inputs, operations, bundles);
+    for (const Operation operation : operations) {
+      if (stop.stop_requested()) break;
+      NumpyStream stream(test ? test_seed : validation_seed);
+      const Samples of_operation = draw(stream, range, operation, inputs, first_operand, evaluation_rows);
+      std::ranges::copy(of_operation.x, drawn->x.begin());
+      std::ranges::copy(of_operation.t, drawn->targets(operation).begin());
+    }
+    drawn->prepared.compute(drawn->x.data(), static_cast<int>(samples), false);
+    known = rows = drawn;
+    return rows;
+  }
+
+ private:
+  using Key = std::tuple<bool, std::vector<Operation>, std::vector<std::string_view>, std::string, int>;
+  std::mutex mutex_;
+  std::map<Key, std::weak_ptr<const Rows>> known_;
+};
+
+// The rows that the lanes of a bundle are evaluated on.
 class EvaluationSet {
  public:
   EvaluationSet(const std::vector<Place>& places, bool test, int inputs, const std::vector<Operation>& operations,
-                std::span<Bundle<float>* const> bundles, const std::stop_token& stop)
-      : lanes_(places.size()), inputs_(static_cast<std::size_t>(inputs)) {
-    const std::vector<std::string> rows = rows_of(places, test, inputs);
-    x_.resize(evaluation_rows * inputs_ * lanes_);
-    for (const Operation operation : operations) {
-      t(operation).resize(evaluation_rows * lanes_);
-      // Lanes with the same range and operands, and that is most of them, have the same rows.
-      std::string drawn;
-      Samples samples;
-      for (std::size_t l = 0; l < lanes_; ++l) {
-        if (stop.stop_requested()) return;
-        if (rows[l] != drawn) {
-          NumpyStream stream(test ? test_seed : validation_seed);
-          samples = draw(stream, test ? places[l].range.test : places[l].range.train, operation, inputs,
-                         OperandPlace(places[l].seed, inputs).first_operand, evaluation_rows);
-          drawn = rows[l];
-        }
-        if (operation == operations.front())
-          for (std::size_t k = 0; k < samples.x.size(); ++k) x_[k * lanes_ + l] = samples.x[k];
-        for (std::size_t k = 0; k < samples.t.size(); ++k) t(operation)[k * lanes_ + l] = samples.t[k];
-      }
+                std::span<Bundle<float>* const> bundles, EvaluationRows& rows, const std::stop_token& stop)
+      : inputs_(static_cast<std::size_t>(inputs)), source_(places.size()) {
+    for (std::size_t l = 0; l < places.size(); ++l) {
+      const EvaluationRows::Shared own = rows.get(test ? places[l].range.test : places[l].range.train,
+                                                  OperandPlace(places[l].seed, inputs).first_operand, test, inputs,
+                                                  operations, bundles, places.size(), stop);
+      const auto known = std::ranges::find(sources_, own);
+      source_[l] = static_cast<std::int32_t>(known - sources_.begin());
+      if (known == sources_.end()) sources_.push_back(own);
     }
-    prepared_.reserve(bundles, x_.size());
-    prepared_.compute(x_.data(), evaluation_rows);
   }
 
-  // What decides the rows of each lane: range and operands.
-  static std::vector<std::string> rows_of(const std::vector<Place>& places, bool test, int inputs) {
-    std::vector<std::string> names;
-    for (const Place& place : places)
-      names.push_back(name_of(test ? place.range.test : place.range.train) + " " +
-                      std::to_string(OperandPlace(place.seed, inputs).first_operand));
-    return names;
-  }
-
-  const float* inputs(int row) const { return x_.data() + first_value(row); }
-  const float* prepared(const Network<float>& network, int row) const {
-    return prepared_.of(network, first_value(row));
-  }
-  const float* targets(Operation operation, int row) const {
-    return t_[static_cast<std::size_t>(operation)].data() + static_cast<std::size_t>(row) * lanes_;
+  // So many rows, in lane layout.
+  void read(const StreamKernels& kernels, std::size_t first, std::size_t rows, Rows& into) const {
+    const auto spread = [&](std::size_t per_row, auto values_of) {
+      std::vector<const float*> sources;
+      for (const EvaluationRows::Shared& source : sources_) sources.push_back(values_of(*source) + first * per_row);
+      kernels.spread(sources.data(), sources.size(), source_.data(), rows * per_row, values_of(into));
+    };
+    spread(inputs_, [](auto& r) { return r.x.data(); });
+    for (std::size_t k = 0; k < into.prepared.size(); ++k)
+      spread(inputs_, [k](auto& r) { return r.prepared.values(k).data(); });
+    for (std::size_t k = 0; k < into.t.size(); ++k)
+      if (!into.t[k].empty()) spread(1, [k](auto& r) { return r.t[k].data(); });
   }
 
  private:
-  AlignedVector<float>& t(Operation operation) { return t_[static_cast<std::size_t>(operation)]; }
-  std::size_t first_value(int row) const { return static_cast<std::size_t>(row) * inputs_ * lanes_; }
-
-  std::size_t lanes_, inputs_;
-  AlignedVector<float> x_;
-  std::array<AlignedVector<float>, all_operations.size()> t_;
-  Prepared prepared_;
-};
-
-// The evaluation sets that are in use, of all threads: those of the same rows are drawn once.
-class EvaluationSets {
- public:
-  using Shared = std::shared_ptr<const EvaluationSet>;
-  Shared get(bool test, const std::vector<Place>& places, int inputs, const std::vector<Operation>& operations,
-             std::span<Bundle<float>* const> bundles, const std::stop_token& stop) {
-    std::set<std::string_view> prepared;
-    for (Bundle<float>* bundle : bundles) prepared.insert(bundle->network().spec(0).module->prepared);
-    const std::lock_guard lock(mutex_);
-    std::erase_if(sets_, [](const auto& entry) { return entry.second.expired(); });
-    std::weak_ptr<const EvaluationSet>& known =
-        sets_[{test, operations, std::move(prepared), EvaluationSet::rows_of(places, test, inputs)}];
-    Shared set = known.lock();
-    if (!set) known = set = std::make_shared<EvaluationSet>(places, test, inputs, operations, bundles, stop);
-    return set;
-  }
-
- private:
-  using Key = std::tuple<bool, std::vector<Operation>, std::set<std::string_view>, std::vector<std::string>>;
-  std::mutex mutex_;
-  std::map<Key, std::weak_ptr<const EvaluationSet>> sets_;
+  std::size_t inputs_;
+  std::vector<EvaluationRows::Shared> sources_;  // different ones
+  AlignedVector<std::int32_t> source_;           // of every lane
 };
 
 // One pair in training, in one bundle.
@@ -218,24 +238,44 @@ struct PlacesInTraining {
   std::size_t runs;           // of each pair
   LaneStream batches;
   std::size_t first_number;  // of the first lane, in a row of the streams
+  bool finite;               // all inputs, as float
   std::vector<Training> trainings;
-  std::shared_ptr<const EvaluationSet> validation, test;
+  EvaluationSet validation, test;
 };
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// Seconds from lap to lap, times a factor; a clock that is not on says 0 without looking.
+class Stopwatch {
+ public:
+  Stopwatch(bool on, double factor) : on_(on), factor_(factor) {
+    if (on_) start_ = Clock::now();
+  }
+  double lap() {
+    if (!on_) return 0;
+    const Clock::time_point now = Clock::now();
+    return factor_ * std::chrono::duration<double>(now - std::exchange(start_, now)).count();
+  }
+
+ private:
+  bool on_;
+  double factor_;
+  Clock::time_point start_;
+};
 
 // Trains one piece of work from start to end.
 class WorkRun {
  public:
   WorkRun(const Cells& cells, const Work& work, const simd::Target& target, const ExecutorSettings& settings,
-          EvaluationSets& sets)
+          EvaluationRows& evaluation)
       : cells_(cells),
         inputs_(cells.inputs()),
         log_every_(cells.log_every()),
         lanes_(static_cast<std::size_t>(target.float_lanes)),
         work_(work),
         settings_(settings),
-        sets_(sets),
+        kernels_(stream_kernels(target.index)),
+        evaluation_(evaluation),
         streams_(streams_of(work, target)) {
     for (const Pair& pair : work.pairs) {
       if (std::find(operations_.begin(), operations_.end(), pair.operation) == operations_.end())
@@ -251,10 +291,9 @@ class WorkRun {
     chunk_ = std::max(1L, static_cast<long>(ahead / bytes));
     tile_ = work.pairs.size() < few_pairs ? 1 : chunk_;
     numbers_.resize(static_cast<std::size_t>(chunk_) * batch * inputs * streams_.row());
-    const std::size_t rows = static_cast<std::size_t>(tile_) * batch * lanes_;
-    x_.resize(rows * inputs);
-    prepared_.reserve(bundles_of(places_.front()), x_.size());
-    for (const Operation operation : operations_) t_[static_cast<std::size_t>(operation)].resize(rows);
+    const std::vector<Bundle<float>*> bundles = bundles_of(places_.front().trainings);
+    batches_.reserve(static_cast<std::size_t>(tile_) * batch * lanes_, inputs_, operations_, bundles);
+    evaluated_.reserve(evaluation_tile * lanes_, inputs_, operations_, bundles);
   }
 
   // progressed(iterations x runs) is called now and then; false from it ends the training.
@@ -263,7 +302,7 @@ class WorkRun {
     if (stopped()) return false;  // before the work was complete
     LaneStream::Targets targets{};
     for (const Operation operation : operations_)
-      targets[static_cast<std::size_t>(operation)] = t_[static_cast<std::size_t>(operation)].data();
+      targets[static_cast<std::size_t>(operation)] = batches_.targets(operation).data();
     for (long e = 0; e <= last_;) {
       for (PlacesInTraining& places : places_)
         if (!evaluate(places, e)) return false;
@@ -272,28 +311,27 @@ class WorkRun {
       for (const Training& training : places_.front().trainings) {
         if (training.iterations >= e) count = std::min(count, std::max(1L, training.iterations - e));
       }
-      Clock::time_point start = Clock::now();
-      const auto lap = [&] {
-        const Clock::time_point now = Clock::now();
-        return std::chrono::duration<double>(now - std::exchange(start, now)).count();
-      };
+      const Clock::time_point start = Clock::now();
       streams_.draw(static_cast<int>(count) * batch_ * inputs_, numbers_.data());
+      timings_.data += since(start);
       double steps = 0;
       for (PlacesInTraining& places : places_) {
         const double* numbers = numbers_.data() + places.first_number;
         for (long done = 0; done < count; done += tile_) {
           const long tile = std::min(tile_, count - done);
           const int samples = static_cast<int>(tile) * batch_;
-          places.batches.read(numbers, streams_.row(), samples, x_.data(), targets);
+          // The quickest pairs would look at the clock a twentieth of their time: the last tile stands for all.
+          Stopwatch watch(done + tile >= count, static_cast<double>(count) / static_cast<double>(tile));
+          places.batches.read(numbers, streams_.row(), samples, batches_.x.data(), targets);
           numbers += static_cast<std::size_t>(samples * inputs_) * streams_.row();
-          timings_.data += lap();
-          prepared_.compute(x_.data(), samples);
-          timings_.training += lap();
+          timings_.data += watch.lap();
+          batches_.prepared.compute(batches_.x.data(), samples, places.finite);
+          timings_.training += watch.lap();
           for (Training& training : places.trainings) {
             if (stopped()) return false;
             const long own = std::min(tile, training.iterations + 1 - e - done);
             step(training, own);
-            const double seconds = lap();
+            const double seconds = watch.lap();
             training.seconds += seconds;
             timings_.training += seconds;
             if (own > 0) steps += static_cast<double>(own) * static_cast<double>(places.runs);
@@ -331,9 +369,9 @@ class WorkRun {
     return SeedStreams(target, seeds);
   }
 
-  static std::vector<Bundle<float>*> bundles_of(PlacesInTraining& places) {
+  static std::vector<Bundle<float>*> bundles_of(std::vector<Training>& trainings) {
     std::vector<Bundle<float>*> bundles;
-    for (Training& training : places.trainings) bundles.push_back(&training.bundle);
+    for (Training& training : trainings) bundles.push_back(&training.bundle);
     return bundles;
   }
 
@@ -359,22 +397,27 @@ class WorkRun {
     std::vector<LaneStream::Lane> lanes;
     for (const Place& place : places) lanes.push_back({place.seed, place.range.train});
     const std::size_t first_number = places_.size() * lanes_ % work_.seeds.size();
-    PlacesInTraining& added =
-        places_.emplace_back(PlacesInTraining{std::move(places), real.size(), LaneStream(target, lanes, inputs_),
-                                              first_number, std::move(trainings), nullptr, nullptr});
-    added.validation = sets_.get(false, added.places, inputs_, operations_, bundles_of(added), settings_.stop);
-    added.test = sets_.get(true, added.places, inputs_, operations_, bundles_of(added), settings_.stop);
+    const bool finite = std::ranges::all_of(places, [](const Place& place) {
+      return std::max(std::abs(place.range.train.lo), std::abs(place.range.train.hi)) <=
+             std::numeric_limits<float>::max();
+    });
+    const auto set = [&](bool test) {
+      return EvaluationSet(places, test, inputs_, operations_, bundles_of(trainings), evaluation_, settings_.stop);
+    };
+    EvaluationSet validation = set(false), test = set(true);
+    places_.push_back({std::move(places), real.size(), LaneStream(target, lanes, inputs_), first_number, finite,
+                       std::move(trainings), std::move(validation), std::move(test)});
     timings_.data += since(start);
   }
 
   // So many iterations on the batches that were read last.
   void step(Training& training, long count) {
     const std::size_t rows = static_cast<std::size_t>(batch_) * lanes_;
-    const float* t = t_[static_cast<std::size_t>(training.pair.operation)].data();
+    const float* t = batches_.targets(training.pair.operation).data();
     for (long k = 0; k < count; ++k) {
       const std::size_t first = static_cast<std::size_t>(k * inputs_) * rows;
-      training.bundle.step(x_.data() + first, t + static_cast<std::size_t>(k) * rows, batch_,
-                           prepared_.of(training.bundle.network(), first));
+      training.bundle.step(batches_.x.data() + first, t + static_cast<std::size_t>(k) * rows, batch_,
+                           batches_.prepared.of(training.bundle.network(), first));
     }
   }
 
@@ -398,8 +441,8 @@ class WorkRun {
     if (validated.empty()) return true;
     const Clock::time_point start = Clock::now();
     for (Training* training : validated) training->bundle.network().update_weights();
-    mean_squared_errors(*places.validation, validated, &Training::validation);
-    mean_squared_errors(*places.test, logged, &Training::test);
+    mean_squared_errors(places.validation, validated, &Training::validation);
+    mean_squared_errors(places.test, logged, &Training::test);
     if (stopped()) return false;
     for (Training* training : validated) {
       if (e % renew_every != 0) continue;
@@ -425,14 +468,16 @@ class WorkRun {
 
   void mean_squared_errors(const EvaluationSet& set, const std::vector<Training*>& trainings,
                            std::vector<double> Training::*result) {
+    if (trainings.empty()) return;
     std::vector<double> sums(lanes_);
     for (Training* training : trainings) std::fill((training->*result).begin(), (training->*result).end(), 0.0);
     for (int row = 0; row < evaluation_rows; row += evaluation_tile) {
+      set.read(kernels_, static_cast<std::size_t>(row), evaluation_tile, evaluated_);
       for (Training* training : trainings) {
         if (stopped()) return;
         Network<float>& network = training->bundle.network();
-        network.squared_error(set.inputs(row), set.targets(training->pair.operation, row), evaluation_tile, sums,
-                              set.prepared(network, row));
+        network.squared_error(evaluated_.x.data(), evaluated_.targets(training->pair.operation).data(), evaluation_tile,
+                              sums, evaluated_.prepared.of(network, 0));
         for (std::size_t l = 0; l < lanes_; ++l) (training->*result)[l] += sums[l];
       }
     }
@@ -447,18 +492,18 @@ class WorkRun {
   std::size_t lanes_;
   const Work& work_;
   const ExecutorSettings& settings_;
-  EvaluationSets& sets_;
+  const StreamKernels& kernels_;
+  EvaluationRows& evaluation_;
   SeedStreams streams_;
   std::vector<Operation> operations_;
   std::vector<PlacesInTraining> places_;
   AlignedVector<double> numbers_;
-  AlignedVector<float> x_;
-  std::array<AlignedVector<float>, all_operations.size()> t_;
-  Prepared prepared_;
+  Rows batches_, evaluated_;  // of the places that train or are evaluated now, in lane layout
   Timings timings_;
 };
 
-// The bytes that one bundle of places with these pairs keeps from start to end, not counting what it shares.
+// The bytes that one bundle of places with these pairs keeps from start to end, as if no lanes shared the rows that
+// they are evaluated on.
 double bundle_memory(const Cells& cells, const std::vector<Pair>& pairs, std::size_t lanes) {
   const double inputs = cells.inputs();
   std::set<std::string_view> prepared;
@@ -473,7 +518,7 @@ double bundle_memory(const Cells& cells, const std::vector<Pair>& pairs, std::si
     series += rows * (sizeof(long) + 2 * sizeof(std::vector<double>) + sizeof(double) * (3.0 + parameters));
   }
   const double values = inputs * static_cast<double>(1 + prepared.size()) + static_cast<double>(operations.size());
-  return static_cast<double>(lanes) * (2.0 * evaluation_rows * values * sizeof(float) + series);
+  return static_cast<double>(lanes) * ((2.0 * evaluation_rows + evaluation_tile) * values * sizeof(float) + series);
 }
 
 // Those of a whole task: its bundles, and the rows of an evaluation set while they are drawn.
@@ -481,8 +526,6 @@ double memory_of(const Cells& cells, const Work& work, std::size_t lanes) {
   const double drawn = static_cast<double>(cells.inputs()) * evaluation_rows * (2 * sizeof(double) + sizeof(float));
   return static_cast<double>(work.bundles.size()) * bundle_memory(cells, work.pairs, lanes) + drawn;
 }
-
-std::size_t round_up_quotient(std::size_t n, std::size_t by) { return (n + by - 1) / by; }
 
 // Places with the same pairs to train.
 struct Group {
@@ -669,10 +712,10 @@ Status train_single_modules(const std::vector<Cell>& cells, const std::vector<Ru
   }
   double total = 0;
   for (const RunId& run : runs) total += static_cast<double>(cells[run.cell].iterations() + 1);
-  EvaluationSets sets;
+  EvaluationRows evaluation;
   Session session(settings, total);
   return session.run(all.size(), threads, [&](std::size_t k) {
-    WorkRun work(lookup, all[k], **target, settings, sets);
+    WorkRun work(lookup, all[k], **target, settings, evaluation);
     if (work.train([&](double steps) { return session.progressed(steps); })) session.finish(work.finish());
   });
 }
