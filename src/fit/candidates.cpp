@@ -16,7 +16,7 @@ namespace nalm::fitting {
 namespace {
 
 constexpr std::size_t rows_for_spelling = 2000;
-constexpr std::size_t most_finalists = 16, most_listed = 8;
+constexpr std::size_t most_finalists = 20, most_listed = 8;
 
 // The formula with a variable for every number that is free in the form as it was before rounding.
 Expression open_formula(Form form, Form before, const Data& data) {
@@ -66,8 +66,8 @@ Finalist finish(const Found& found, const Data& data) {
 }
 
 std::vector<Found> finalists_of(const std::vector<Found>& found) {
-  std::vector<Found> result(found.begin(),
-                            found.begin() + static_cast<std::ptrdiff_t>(std::min(found.size(), most_finalists / 2)));
+  std::vector<Found> result(
+      found.begin(), found.begin() + static_cast<std::ptrdiff_t>(std::min(found.size(), most_finalists * 3 / 4)));
   std::vector<std::pair<int, const Found*>> by_size;
   for (const Found& f : found) by_size.push_back({free_count(f.form), &f});
   std::stable_sort(by_size.begin(), by_size.end(), [](const auto& a, const auto& b) {

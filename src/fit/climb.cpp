@@ -9,13 +9,14 @@
 #include "base/threads.hpp"
 #include "fit/form_algebra.hpp"
 #include "fit/form_units.hpp"
+#include "nalm/detail/portable.hpp"
 
 namespace nalm::fitting {
 
 namespace {
 
 constexpr int most_climbs = 12;
-constexpr std::size_t most_promising = 16, fewest_rows_to_sift = 40, most_doubtful = 5;
+constexpr std::size_t most_promising = 16, fewest_rows_to_sift = 40, most_to_sift = 128, most_doubtful = 5;
 
 std::vector<Form> with_a_term_less(const Form& form) {
   std::vector<Form> result;
@@ -48,6 +49,7 @@ class Changes {
           Form other = form_;
           other.products[p].sums[k].second = power;
           result_.push_back(std::move(other));
+          change_outer_power(p, k, power);
         }
       }
     }
@@ -58,6 +60,7 @@ class Changes {
       result_.push_back(form_);
       result_.back().sums[s].terms.push_back({{0.1, true}, PowerList(judge_.data.inputs, 0.0)});
     }
+    for (const double power : {-1.0, 0.5, -0.5, 2.0}) take_largest_out(power);
     result_.push_back(form_);
     result_.back().products.push_back({{0.1 * judge_.data.y_scale, true}, PowerList(judge_.data.inputs, 0.0), {}});
     return std::move(result_);
@@ -66,6 +69,57 @@ class Changes {
  private:
   bool allowed(double power, bool whole) const {
     return is_whole(power) || (judge_.powers != Powers::Integer && !whole);
+  }
+
+  // The term or product that is largest for columns of their usual size.
+  template <class Parts>
+  auto largest_of(Parts& parts) const {
+    const auto size = [&](const auto& part) {
+      double value = std::fabs(part.coefficient.value);
+      for (std::size_t i = 0; i < judge_.data.inputs; ++i)
+        value *= portable::pow(judge_.data.x_scale[i], part.powers[i]);
+      return value;
+    };
+    return std::max_element(parts.begin(), parts.end(),
+                            [&](const auto& a, const auto& b) { return size(a) < size(b); });
+  }
+
+  // a + b, where b is small, is nearly a*(1 + 2b/a)^0.5.
+  void take_largest_out(double power) {
+    const auto has_sums = [](const Product& product) { return !product.sums.empty(); };
+    if (form_.products.size() < 2 || std::any_of(form_.products.begin(), form_.products.end(), has_sums)) return;
+    const auto largest = largest_of(form_.products);
+    if (largest->coefficient.value == 0) return;
+    Form other{{{}}, {*largest}, form_.atoms, form_.outer};
+    other.products[0].sums.push_back({0, power});
+    for (const Product& product : form_.products) {
+      const bool first = &product == &*largest;
+      PowerList powers = product.powers;
+      add_powers(powers, largest->powers, -1);
+      const double factor = product.coefficient.value / largest->coefficient.value;
+      other.sums[0].terms.push_back({{first ? 1 : factor / power, true}, std::move(powers)});
+    }
+    result_.push_back(std::move(other));
+  }
+
+  // Another power of a sum that leaves the values about as they are: (1 - u/2)^-1 is nearly (1 - u)^-0.5. What is
+  // largest in the sum, as c^2 in c^2 - u^2, stands before the sum with the power that the sum loses.
+  void change_outer_power(std::size_t p, std::size_t k, double power) {
+    Form other = form_;
+    Product& product = other.products[p];
+    const double before = product.sums[k].second, lost = before - power;
+    std::vector<Term>& terms = other.sums[product.sums[k].first].terms;
+    const auto largest = largest_of(terms);
+    if (lost == 0 || largest == terms.end() || !(largest->coefficient.value > 0) || is_constant(largest->powers))
+      return;
+    add_powers(product.powers, largest->powers, lost);
+    for (std::size_t i = 0; i < judge_.data.inputs; ++i)
+      if (!allowed(product.powers[i], judge_.data.negative[i])) return;
+    product.coefficient.value *= portable::pow(largest->coefficient.value, lost);
+    for (Term& term : terms)
+      if (&term != &*largest) term.coefficient.value *= before / power;
+    product.sums[k].second = power;
+    result_.push_back(std::move(other));
   }
 
   template <class Select>
@@ -176,8 +230,9 @@ void prune(const Judge& judge, Scored& scored) {
 
 namespace {
 
-// Of many changes those that do best on a quarter of the rows. What helps much helps there too.
-std::vector<Form> promising(const Judge& coarse, std::vector<Form> changed, int threads,
+// Of many changes those that do best on a quarter of the rows, or on fewer where there are many. What helps much helps
+// there too.
+std::vector<Form> promising(const Judge& coarse, std::vector<Form> changed, std::size_t count, int threads,
                             const std::function<bool()>& stop) {
   std::vector<double> lengths(changed.size(), infinity);
   parallel_for(static_cast<int>(changed.size()), threads, [&](int k) {
@@ -187,31 +242,61 @@ std::vector<Form> promising(const Judge& coarse, std::vector<Form> changed, int 
   });
   std::vector<Form> result;
   for (const std::size_t k : ranked(lengths))
-    if (result.size() < most_promising && std::isfinite(lengths[k])) result.push_back(std::move(changed[k]));
+    if (result.size() < count && std::isfinite(lengths[k])) result.push_back(std::move(changed[k]));
   return result;
 }
 
 }  // namespace
 
-void climb(const Judge& judge, Scored& scored, int threads, const std::function<bool()>& stop) {
-  Rows quarter;
-  for (std::size_t k = 0; k < judge.rows.size(); k += 4) {
-    quarter.x.push_back(judge.rows.x[k]);
-    quarter.y.push_back(judge.rows.y[k]);
-    if (!judge.rows.weight.empty()) quarter.weight.push_back(judge.rows.weight[k]);
+namespace {
+
+Rows some_of(const Rows& rows, std::size_t at_most) {
+  Rows some;
+  for (std::size_t k = 0; k < rows.size(); k += std::max<std::size_t>(4, rows.size() / at_most)) {
+    some.x.push_back(rows.x[k]);
+    some.y.push_back(rows.y[k]);
+    if (!rows.weight.empty()) some.weight.push_back(rows.weight[k]);
   }
-  const Judge coarse{judge.data, quarter, judge.powers, judge.use};
+  return some;
+}
+
+// Small changes that were not seen before; of many, those that look promising on some of the rows.
+std::vector<Form> changes(const Judge& judge, const Rows& some, const Form& form, std::set<std::string>& seen,
+                          std::size_t count, int threads, const std::function<bool()>& stop) {
+  std::vector<Form> unseen;
+  for (Form& other : Changes(form, judge).all()) {
+    if (normalise(other, judge.data.negative) && seen.insert(key_of(other)).second) unseen.push_back(std::move(other));
+  }
+  if (some.size() < fewest_rows_to_sift || unseen.size() <= 2 * count) return unseen;
+  return promising({judge.data, some, judge.powers, judge.use}, std::move(unseen), count, threads, stop);
+}
+
+}  // namespace
+
+void climb(const Judge& judge, Scored& scored, int threads, const std::function<bool()>& stop) {
+  const Rows some = some_of(judge.rows, most_to_sift);
   std::set<std::string> seen{key_of(scored.form)};
   for (int k = 0; k < most_climbs; ++k) {
-    std::vector<Form> unseen;
-    for (Form& form : Changes(scored.form, judge).all()) {
-      if (normalise(form, judge.data.negative) && seen.insert(key_of(form)).second) unseen.push_back(std::move(form));
-    }
-    if (quarter.size() >= fewest_rows_to_sift && unseen.size() > 2 * most_promising)
-      unseen = promising(coarse, std::move(unseen), threads, stop);
-    if (!take_best(judge, std::move(unseen), 8, 0.01, threads, stop, scored)) return;
+    std::vector<Form> changed = changes(judge, some, scored.form, seen, most_promising, threads, stop);
+    if (!take_best(judge, std::move(changed), 8, 0.01, threads, stop, scored)) return;
     prune(judge, scored);
   }
+}
+
+std::vector<Scored> neighbours_of(const Judge& judge, const Form& form, int threads,
+                                  const std::function<bool()>& stop) {
+  std::set<std::string> seen{key_of(form)};
+  std::vector<Form> changed =
+      changes(judge, some_of(judge.rows, 4 * most_to_sift), form, seen, 2 * most_promising, threads, stop);
+  std::vector<std::optional<Scored>> measured(changed.size());
+  parallel_for(static_cast<int>(changed.size()), threads, [&](int k) {
+    const auto place = static_cast<std::size_t>(k);
+    if (!stop || !stop()) measured[place] = judge.measure(std::move(changed[place]), 8);
+  });
+  std::vector<Scored> result;
+  for (std::optional<Scored>& scored : measured)
+    if (scored) result.push_back(std::move(*scored));
+  return result;
 }
 
 }  // namespace nalm::fitting

@@ -27,4 +27,7 @@ void prune(const Judge& judge, Scored& scored);
 // until none helps.
 void climb(const Judge& judge, Scored& scored, int threads, const std::function<bool()>& stop);
 
+// The most promising of all small changes.
+std::vector<Scored> neighbours_of(const Judge& judge, const Form& form, int threads, const std::function<bool()>& stop);
+
 }  // namespace nalm::fitting

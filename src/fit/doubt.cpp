@@ -19,11 +19,14 @@ constexpr double pi = 3.14159265358979323846;
 // Near a pole everything is uncertain: the points where a doubt is largest do not count, and how much a formula varies
 // is told by half of the points, or by the target. If all is normal, so many deviations lie between the quarters.
 constexpr double counted = 0.95, quartiles_apart = 1.349;
+// Values so many deviations away are those of a pole: there a difference counts in proportion to them.
+constexpr double far_away = 5;
 
 // Which points beyond the rows count, and how much the formula varies there.
 struct Beyond {
   std::vector<std::size_t> points;
-  Vector unit;  // at each of them, of a difference: 1, or the value of the formula if errors are in proportion to it
+  Vector unit;  // at each of them, of a difference: 1, or more where a pole is, or the value of the formula if errors
+                // are in proportion to it
   double variance = 0;
   double finite = 0;
 };
@@ -44,6 +47,10 @@ Beyond beyond(const Vector& values, std::size_t rows, const Data& data) {
   std::sort(sorted.begin(), sorted.end());
   const double spread = sorted[sorted.size() * 3 / 4] - sorted[sorted.size() / 4];
   result.variance = std::max(spread * spread / (quartiles_apart * quartiles_apart), deviation * deviation);
+  if (in_proportion || !(result.variance > 0)) return result;
+  const double middle = sorted[sorted.size() / 2], far = far_away * std::sqrt(result.variance);
+  for (std::size_t p = 0; p < result.points.size(); ++p)
+    result.unit[p] = std::max(1.0, std::fabs(values[result.points[p]] - middle) / far);
   return result;
 }
 

@@ -62,22 +62,34 @@ Fit fitting::begin(const Data& data, const FitOptions& options) {
 namespace {
 
 // Judges the candidates from the shortest description on. The first law is taken, unless one that describes the rows as
-// shortly disagrees with it; without a law the first of those with the best verdict.
-const Finalist& most_trusted(std::vector<Finalist>& finalists, const Data& data, int restarts, int threads) {
-  constexpr double as_short = 2;  // nats
+// shortly disagrees with it, or nearly as shortly where a single restart spells it; without a law the first of those
+// with the best verdict.
+const Finalist& most_trusted(std::vector<Finalist>& finalists, const Data& data, LazyGrounds& lazy, int restarts,
+                             int threads) {
+  constexpr double as_short = 2, nearly_as_short = 4;  // nats
   std::stable_sort(finalists.begin(), finalists.end(),
                    [](const Finalist& a, const Finalist& b) { return a.length < b.length; });
-  const Grounds grounds = grounds_of(data, threads);
-  parallel_for(static_cast<int>(finalists.size()), threads, [&](int k) {
-    Finalist& f = finalists[static_cast<std::size_t>(k)];
-    // Comparisons are no trainings: there is only one try.
-    judge(f.candidate, data, grounds, of_a_search, f.key.empty() ? 0 : restarts);
-  });
+  // Comparisons are no trainings: there is only one try. Many rows say by themselves which other formulas are possible.
+  const bool many_rows = data.train.size() >= fewest_of_many_rows;
+  std::vector<char> again(finalists.size(), 0);
+  const auto judge_all = [&](const Grounds& grounds, bool first) {
+    parallel_for(static_cast<int>(finalists.size()), threads, [&](int k) {
+      const auto place = static_cast<std::size_t>(k);
+      Finalist& f = finalists[place];
+      if (!first && again[place] == 0) return;
+      again[place] = judge(f.candidate, data, grounds, of_a_search, f.key.empty() || many_rows ? 0 : restarts) ? 1 : 0;
+    });
+  };
+  judge_all(lazy.few(), true);
+  const bool more = lazy.has_many() && std::any_of(again.begin(), again.end(), [](char a) { return a != 0; });
+  if (more) judge_all(lazy.many(), false);
+  const Grounds& grounds = more ? lazy.many() : lazy.few();
   for (Finalist& f : finalists) {
     if (f.candidate.judgement.verdict != Verdict::Law) continue;
+    const double enough = many_rows && restarts > 1 && f.candidate.agreeing < 2 ? nearly_as_short : as_short;
     std::vector<const Candidate*> rivals;
     for (const Finalist& other : finalists)
-      if (&other != &f && other.length < f.length + as_short && other.candidate.judgement.verdict != Verdict::None)
+      if (&other != &f && other.length < f.length + enough && other.candidate.judgement.verdict != Verdict::None)
         rivals.push_back(&other.candidate);
     doubt_by_rivals(f.candidate, rivals, data, grounds, of_a_search);
   }
@@ -109,7 +121,8 @@ Status fit_stack(Fit& fit, const Data& data, const FitOptions& options, const Fi
     finalists.push_back(std::move(f));
   }
   if (finalists.empty()) return Done{};
-  const Finalist& best = most_trusted(finalists, data, fit.restarts, options.threads);
+  LazyGrounds grounds(data, options.threads);
+  const Finalist& best = most_trusted(finalists, data, grounds, fit.restarts, options.threads);
   for (const Finalist& f : finalists) {
     if (f.candidate.train.rmse <= 1.1 * best.candidate.train.rmse + rounding_level * data.y_scale) {
       fit.converged += f.candidate.agreeing;
@@ -174,7 +187,7 @@ void add_comparison(std::vector<Finalist>& finalists, const Data& data, const Fi
 }
 
 // What a search comes to.
-void choose(Fit& fit, const SearchResult& found, const Data& data, const FitOptions& options) {
+void choose(Fit& fit, const SearchResult& found, const Data& data, LazyGrounds& grounds, const FitOptions& options) {
   fit.cut = found.cut;
   fit.restarts = static_cast<int>(found.restarts.size());
   const std::vector<Found> chosen = finalists_of(found.found);
@@ -193,7 +206,7 @@ void choose(Fit& fit, const SearchResult& found, const Data& data, const FitOpti
     f.candidate.agreeing = static_cast<int>(
         std::count_if(found.restarts.begin(), found.restarts.end(), [&](const Found& r) { return r.key == f.key; }));
   }
-  const Finalist& best = most_trusted(finalists, data, fit.restarts, options.threads);
+  const Finalist& best = most_trusted(finalists, data, grounds, fit.restarts, options.threads);
   const auto as_found = std::find_if(chosen.begin(), chosen.end(), [&](const Found& f) { return f.key == best.key; });
   if (as_found == chosen.end()) {
     fit.converged = 1;  // a comparison, of which there is only one try
@@ -203,6 +216,23 @@ void choose(Fit& fit, const SearchResult& found, const Data& data, const FitOpti
                                                    [&](const Found& r) { return r.mse <= good_enough; }));
   }
   list_candidates(fit, finalists, best);
+}
+
+// Settled: a law whose numbers are simple, or one number times a product; others may be the beginning of a series.
+Outlooks outlook_of(const Data& data, LazyGrounds& grounds) {
+  return [&data, &grounds](const Found& found) {
+    Finalist finalist = finish(found, data);
+    if (!std::isfinite(finalist.length)) return Outlook::Open;
+    judge(finalist.candidate, data, grounds, of_a_search, 0);
+    const std::vector<FitConstant>& constants = finalist.candidate.constants;
+    const auto fitted =
+        std::count_if(constants.begin(), constants.end(), [](const FitConstant& c) { return !c.snapped; });
+    const bool product = found.form.products.size() == 1 && found.form.sums.empty();
+    const FitJudgement& judgement = finalist.candidate.judgement;
+    if (judgement.verdict == Verdict::Law) return fitted > (product ? 1 : 0) ? Outlook::Open : Outlook::Settled;
+    const bool seen = judgement.verdict == Verdict::None || seen_on(SearchRows().judgement, judgement, grounds.few());
+    return seen ? Outlook::Hopeless : Outlook::Open;
+  };
 }
 
 // What the ladder of stacks comes to.
@@ -218,6 +248,7 @@ void fit_ladder(Fit& fit, const Data& data, const FitOptions& options, const Fit
   }
   // With units, constants that carry them are only looked for where no law does without: first one, a factor of the
   // whole, then any. Restarts must agree within a step: else three searches would find more agreement than one.
+  LazyGrounds grounds(data, options.threads);
   SearchResult found;
   for (const auto similar : {similarity_of, similarity_but_for_a_factor}) {
     const std::optional<Similarity> similarity = similar(data, options.powers);
@@ -225,21 +256,21 @@ void fit_ladder(Fit& fit, const Data& data, const FitOptions& options, const Fit
     found.restarts.clear();
     join(found, search_similar(data, *similarity, options, search_watch));
     Fit so_far = fit;
-    choose(so_far, found, data, options);
+    choose(so_far, found, data, grounds, options);
     if (!so_far.is_law() && !so_far.cut) continue;
     fit = std::move(so_far);
     return;
   }
-  SearchResult all = search_all(data, options, search_watch);
+  SearchResult all = search_all(data, options, search_watch, outlook_of(data, grounds));
   if (data.units.given()) {
     found.restarts.clear();
     join(found, std::move(all));
   } else {
     found = std::move(all);
   }
-  choose(fit, found, data, options);
+  choose(fit, found, data, grounds, options);
   if (options.functions.empty() && !fit.cut && fit.verdict() == Verdict::Approximation && !found.found.empty()) {
-    const std::vector<std::string> names = functions_worth_a_try(data, options, found.found[0].length);
+    const std::vector<std::string> names = functions_worth_a_try(data, options, found.found[0].form);
     if (!names.empty())
       fit.notes.push_back(fmt::format("a formula with {} describes these rows more shortly; try --functions {}",
                                       fmt::join(names, " and "), fmt::join(names, ",")));
@@ -297,26 +328,12 @@ Result<Fit> fit(const Table& table, const FitOptions& options, const FitWatch& w
   return fit;
 }
 
-std::vector<std::string> read_functions(std::string_view text) {
-  if (text == "all") return {std::begin(fit_functions), std::end(fit_functions)};
-  std::vector<std::string> names;
-  for (const std::string_view name : split(text))
-    if (!name.empty()) names.emplace_back(name);
-  return names;
-}
-
-std::vector<std::string> positive_columns(std::span<const FitProbe::Range> box) {
-  std::vector<std::string> positive;
-  for (const FitProbe::Range& range : box)
-    if (range.low > 0) positive.push_back(range.column);
-  return positive;
-}
-
 void fitting::conclude_given(Fit& fit, Candidate candidate, const Data& data, const FitOptions& options) {
   candidate.size = size_of(candidate.formula);
   if (const std::string wrong = give_units(candidate, data); !wrong.empty())
     fit.notes.push_back(fmt::format("the formula does not fit the units: {}", wrong));
-  judge(candidate, data, grounds_of(data, options.threads), of_a_user, 0);
+  LazyGrounds grounds(data, options.threads);
+  judge(candidate, data, grounds, of_a_user, 0);
   fit.reason = candidate.judgement.reason;
   fit.probe = probe(candidate.formula, data, options.seed);
   fit.candidates.push_back(std::move(candidate));

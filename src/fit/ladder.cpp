@@ -16,7 +16,9 @@ Rung nested(int terms, int inner, int restarts) { return {RungKind::Nested, term
 
 std::vector<Wave> ladder(const Data& data, Powers powers) {
   std::vector<double> target_powers = {-1};
-  if (std::all_of(data.y.begin(), data.y.end(), [](double y) { return y > 0; })) {
+  // Noise may bring a few below 0 of what is a root.
+  const auto negative = std::count_if(data.y.begin(), data.y.end(), [](double y) { return !(y > 0); });
+  if (100 * static_cast<std::size_t>(negative) <= data.y.size()) {
     if (powers != Powers::Integer) target_powers.insert(target_powers.end(), {2, -2});
     target_powers.insert(target_powers.end(), {0.5, -0.5});
   }
@@ -55,6 +57,13 @@ std::vector<Wave> ladder(const Data& data, Powers powers) {
   add(large, {ratio(3, 3, 8), ratio(4, 2, 8), ratio(5, 3, 8)});
   add(large, {nested(3, 3, 16), nested(3, 4, 16)});
   return {products, small, medium, large};
+}
+
+std::vector<Wave> simple_ladder(const Data& data, Powers powers) {
+  std::vector<Wave> waves = ladder(data, powers);
+  waves.resize(3);
+  std::erase_if(waves[2], [](const Rung& rung) { return !rung.is_linear(); });
+  return waves;
 }
 
 }  // namespace nalm::fitting

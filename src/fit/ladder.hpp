@@ -32,4 +32,7 @@ using Wave = std::vector<Rung>;
 // Waves of growing size.
 std::vector<Wave> ladder(const Data& data, Powers powers);
 
+// What is found quickly: products, small stacks, and larger ones that are linear least squares.
+std::vector<Wave> simple_ladder(const Data& data, Powers powers);
+
 }  // namespace nalm::fitting

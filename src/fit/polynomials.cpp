@@ -74,6 +74,13 @@ double unscaled(double factor, const PowerList& term, const Data& data) {
 
 // ---- what the polynomials must give --------------------------------------------------------------------------------
 
+// dy / d(y / factor)^power. A square near 0 must not outweigh all others: its noise is not that small.
+double weight_of_power(double y, double factor, double power) {
+  constexpr double small = 0.1;
+  const double size = power > 1 ? std::max(y, small) : y;
+  return size / (power * portable::pow(size / factor, power));
+}
+
 struct Wanted {
   std::vector<PowerList> terms;
   Matrix values;  // of the terms, row by row
@@ -88,8 +95,12 @@ std::optional<Wanted> wanted(const Data& data, const Rows& rows, const PowerList
   w.values = Matrix(rows.size(), w.terms.size());
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const double y = rows.y[r] / data.y_scale, factor = value_of(product, rows.x[r], data);
-    w.goal[r] = power == 1 ? y / factor : portable::pow(y / factor, power);
-    w.weight[r] = (power == 1 ? factor : y / (power * w.goal[r])) * rows.weight_of(r);
+    if (std::fabs(power) != 1 && !(y / factor > 0)) {
+      w.goal[r] = w.weight[r] = 0;  // by noise
+    } else {
+      w.goal[r] = power == 1 ? y / factor : portable::pow(y / factor, power);
+      w.weight[r] = (power == 1 ? factor : weight_of_power(y, factor, power)) * rows.weight_of(r);
+    }
     if (!std::isfinite(w.goal[r]) || !std::isfinite(w.weight[r])) return std::nullopt;
     for (std::size_t t = 0; t < w.terms.size(); ++t) w.values(r, t) = value_of(w.terms[t], rows.x[r], data);
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "fit/form_algebra.hpp"
 #include "fit/tape.hpp"
 #include "numeric/levenberg_marquardt.hpp"
 #include "numeric/student.hpp"
@@ -108,6 +109,24 @@ std::optional<Settled> settle(Residuals& residuals, Vector values, int steps) {
   return Settled{std::move(best), std::move(J), lengths};
 }
 
+// With noise the numbers of (a - b)^2 + (c - d)^2 are not quite 1, -2, 1, and its root has no value where it is nearly
+// 0: rounded to halves of the first one they may give a start that has.
+bool round_under_roots(Form& form) {
+  constexpr double nearly = 0.1;
+  bool rounded = false;
+  for (std::size_t s = 0; s < form.sums.size(); ++s) {
+    if (has_whole_powers(form, s)) continue;
+    const double first = form.sums[s].terms[0].coefficient.value;
+    for (Term& term : form.sums[s].terms) {
+      const double ratio = term.coefficient.value / first, half = std::round(2 * ratio) / 2;
+      if (!term.coefficient.free || half == ratio || !(std::fabs(ratio - half) < nearly * std::fabs(half))) continue;
+      term.coefficient.value = half * first;
+      rounded = true;
+    }
+  }
+  return rounded;
+}
+
 double variance_of(double mse, std::size_t rows, std::size_t fitted) {
   const double n = static_cast<double>(rows);
   return mse * n / std::max(1.0, n - static_cast<double>(fitted));
@@ -123,6 +142,13 @@ Matrix covariance_of(const Matrix& slopes, const Vector& lengths, double varianc
 
 }  // namespace
 
+std::optional<Linearised> linearised(const Form& form, const Data& data, const Rows& rows) {
+  Linearised result;
+  Residuals(form, data, rows).linearise(free_values(form), result.errors, result.slopes);
+  if (!all_finite(result.slopes.values) || !all_finite(result.errors)) return std::nullopt;
+  return result;
+}
+
 std::optional<Refit> refit(Form& form, const Data& data, const Rows& rows, int steps) {
   Residuals residuals(form, data, rows);
   Vector values = free_values(form);
@@ -130,7 +156,8 @@ std::optional<Refit> refit(Form& form, const Data& data, const Rows& rows, int s
     const double mse = residuals.mse(values);
     return std::isfinite(mse) ? std::optional<Refit>({mse, {}}) : std::nullopt;
   }
-  const std::optional<Settled> settled = settle(residuals, std::move(values), steps);
+  std::optional<Settled> settled = settle(residuals, std::move(values), steps);
+  if (!settled && round_under_roots(form)) settled = settle(residuals, free_values(form), steps);
   if (!settled) return std::nullopt;
   const auto& [best, J, lengths] = *settled;
   set_free_values(form, best.parameters);

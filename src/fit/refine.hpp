@@ -39,6 +39,14 @@ double mean_squared_error(const Expression& formula, const std::vector<double>& 
 std::optional<numeric::Matrix> covariance_at(const Expression& formula, const std::vector<double>& values,
                                              const Data& data, const Rows& rows);
 
+// The errors (formula - target) of a form on rows, and their slopes by its free numbers, both weighted and in units of
+// the target's size. Nothing where they are not finite.
+struct Linearised {
+  numeric::Vector errors;
+  numeric::Matrix slopes;
+};
+std::optional<Linearised> linearised(const Form& form, const Data& data, const Rows& rows);
+
 // Moves the free numbers of the form to the least squares. Nothing if that does not come to a finite error.
 std::optional<Refit> refit(Form& form, const Data& data, const Rows& rows, int steps);
 

@@ -1,7 +1,6 @@
 #include "fit/search.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -9,9 +8,7 @@
 #include <numeric>
 #include <span>
 
-#include "base/threads.hpp"
-#include "fit/climb.hpp"
-#include "fit/form_algebra.hpp"
+#include "fit/finds.hpp"
 #include "fit/multipliers.hpp"
 #include "fit/polynomials.hpp"
 #include "fit/starts/starts.hpp"
@@ -23,38 +20,25 @@ namespace nalm::fitting {
 
 namespace {
 
-// A training needs few rows to find a formula; what it finds is judged on more.
-constexpr std::size_t rows_of_a_training = 160, rows_of_a_judgement = 256;
-constexpr std::size_t most_kept = 200, most_improved = 4, most_taken_over = 16;
+constexpr SearchRows many_rows{768, 512, 640, 2048};
+constexpr std::size_t most_taken_over = 16;
 constexpr std::size_t fewest_rows_for_large = 60, enough_rows_for_many_terms = 100;
+constexpr double most_left_of_a_law = 0.05, farthest_from_simple = 0.05;  // of the deviation, and of a number
 constexpr double most_unexplained = 0.25, noise_has_as_much = 0.1;
 constexpr int steps_with_fixed_powers = 6, steps_with_free_powers = 50;
 
-class Search {
+class Search : Finds {
  public:
-  Search(const Data& data, const FitOptions& options, const SearchWatch& watch)
-      : data_(data),
-        options_(options),
-        watch_(watch),
-        judgement_(rows_of(data, data.train, rows_of_a_judgement)),
-        judge_{data, judgement_, options.powers, options.use},
-        target_(simd::active_target()),
-        starts_(data, options) {}
+  Search(const Data& data, const FitOptions& options, const SearchWatch& watch, const SearchRows& rows)
+      : Finds(data, options, watch, rows), target_(simd::active_target()), starts_(data, options, rows) {}
 
   SearchResult run(std::size_t most_waves) {
-    std::vector<Wave> waves = ladder(data_, options_.powers);
+    std::vector<Wave> waves = most_waves > 0 ? simple_ladder(data_, options_.powers) : ladder(data_, options_.powers);
     if (most_waves > 0) waves.resize(std::min(waves.size(), most_waves));
-    for (const Wave& wave : waves) {
-      for (const Rung& rung : wave) total_ += rung.restarts;
-    }
+    count_restarts(waves);
     double best_length = infinity;
     for (std::size_t w = 0; w < waves.size() && !result_.cut; ++w) {
-      for (std::size_t r = 0; r < waves[w].size() && !result_.cut && !exact_;) {
-        const std::span<const Rung> group = side_by_side(waves[w], r);
-        for (const Rung& rung : group) starts_.prepare(rung);
-        train(group, 100 * w + r, w >= 2);
-        r += group.size();
-      }
+      train(waves[w], 100 * w, w >= 2);
       if (w == 1) search_without_multipliers(most_waves);
       improve_best();
       const double length = result_.found.empty() ? best_length : result_.found[0].length;
@@ -63,10 +47,42 @@ class Search {
       if (w >= 2 && best_length - length < 5 && agreeing() >= 3) break;
       best_length = length;
     }
+    if (most_waves == 0) search_rest();
+    return std::move(result_);
+  }
+
+  // Small changes to what was found, then all that linear least squares find, then the trainings of the smaller waves.
+  SearchResult run_many_rows(SearchResult before, const Outlooks& outlook) {
+    total_ = restarts_ = static_cast<int>(before.restarts.size());
+    go_on_from(std::move(before));
+    std::vector<Wave> waves = ladder(data_, options_.powers);
+    Wave& medium = waves[2];
+    const auto linear =
+        std::stable_partition(medium.begin(), medium.end(), [](const Rung& rung) { return rung.is_linear(); });
+    waves = {{}, Wave(medium.begin(), linear), waves[1], Wave(linear, medium.end())};
+    count_restarts(waves);
+    for (std::size_t w = 0; w < waves.size() && !result_.cut && !exact_; ++w) {
+      if (!result_.found.empty() && outlook(result_.found[0]) != Outlook::Open) break;
+      if (w == 0) {
+        climb_on_own_rows();
+      } else {
+        train(waves[w], 1000 + 100 * w, true);
+        improve_best();
+      }
+      keep_other_terms();
+      keep_neighbours();
+    }
+    judge_on_all_rows();
     return std::move(result_);
   }
 
  private:
+  void count_restarts(const std::vector<Wave>& waves) {
+    for (const Wave& wave : waves) {
+      for (const Rung& rung : wave) total_ += rung.restarts;
+    }
+  }
+
   // ---- trainings ----
 
   // Rungs from the given one on whose starts are chosen alike. What one of them finds the others do not know: so
@@ -98,6 +114,15 @@ class Search {
     return tasks;
   }
 
+  void train(const Wave& wave, std::size_t number, bool longest_first) {
+    for (std::size_t r = 0; r < wave.size() && !result_.cut && !exact_;) {
+      const std::span<const Rung> group = side_by_side(wave, r);
+      for (const Rung& rung : group) starts_.prepare(rung);
+      train(group, number + r, longest_first);
+      r += group.size();
+    }
+  }
+
   // longest_first: no thread waits long for the last one, but more is trained in vain if the first rung is exact.
   void train(std::span<const Rung> group, std::size_t number, bool longest_first) {
     const std::vector<Task> tasks = tasks_of(group, number);
@@ -109,13 +134,9 @@ class Search {
       const auto size = [&](std::size_t t) { return tasks[t].rung.terms + tasks[t].rung.below + tasks[t].rung.inner; };
       std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
     }
-    parallel_for(static_cast<int>(tasks.size()), options_.threads, [&](int k) {
-      const std::size_t t = order[static_cast<std::size_t>(k)];
+    each(tasks.size(), [&](std::size_t k) {
+      const std::size_t t = order[k];
       const Task& task = tasks[t];
-      if (watch_.stop && watch_.stop()) {
-        was_cut_ = true;
-        return;
-      }
       {
         const std::lock_guard lock(progress_);
         if (task.place > last) return;
@@ -126,7 +147,6 @@ class Search {
       results[t] = std::move(found);
       report(task.count);
     });
-    result_.cut = result_.cut || was_cut_;
     for (std::size_t t = 0; t < tasks.size() && tasks[t].place <= last; ++t) {
       for (Found& f : results[t]) {
         keep(f);
@@ -140,7 +160,7 @@ class Search {
   std::vector<Found> trained(const Task& task) {
     std::vector<Run> runs;
     std::vector<Found> result;
-    const std::size_t rows = std::min(rows_of_a_training, data_.train.size());
+    const std::size_t rows = std::min(rows_.training, data_.train.size());
     LeastSquares least_squares(stack_of(task.rung, data_.inputs), static_cast<int>(rows), target_);
     std::vector<double> x, y, weights;
     for (int lane = 0; lane < least_squares.lanes(); ++lane) {
@@ -184,29 +204,21 @@ class Search {
     std::vector<Found> result;
     for (int k = 0; k < task.count; ++k) {
       Xoshiro random(task.seed + static_cast<std::uint64_t>(task.first + k));
-      const std::vector<std::size_t> sample =
-          draw_rows(std::min(data_.train.size(), rows_of_a_judgement) * 3 / 4, random);
+      const std::vector<std::size_t> sample = draw_rows(std::min(data_.train.size(), rows_.judgement) * 3 / 4, random);
       const Rows rows = rows_of(data_, sample, sample.size());
       if (task.rung.kind == Rung::Kind::Line) {
         const Judge judge{data_, rows, options_.powers, options_.use};
         std::optional<Scored> line = judge.measure(sum_of_columns(data_));
         if (!line) continue;
         prune(judge, *line);
-        result.push_back(judged(line->form, false));
+        result.push_back(Finds::judged(line->form, false));
       } else if (const std::optional<Form> form = task.rung.kind == Rung::Kind::Quadratic
                                                       ? quadratic_form(data_, rows, task.rung.power)
                                                       : rational_form(data_, rows, task.rung.power)) {
-        result.push_back(judged(*form, true));
+        result.push_back(Finds::judged(*form, true));
       }
     }
     return result;
-  }
-
-  std::vector<std::size_t> draw_rows(std::size_t count, Xoshiro& random) const {
-    std::vector<std::size_t> rows = data_.train;
-    for (std::size_t k = 0; k < count; ++k) std::swap(rows[k], rows[k + random.below(rows.size() - k)]);
-    rows.resize(count);
-    return rows;
   }
 
   // Columns that only multiply hide what the others do from stacks that know nothing of it. Simple formulas do not need
@@ -218,12 +230,50 @@ class Search {
     const Data rest = divided_by(data_, *multipliers);
     FitOptions options = options_;
     std::erase_if(options.use, [&](const std::string& name) { return rest.position(name) == rest.inputs; });
-    SearchResult found = Search(rest, options, {watch_.stop, nullptr}).run(most_waves);
+    const SearchWatch watch{watch_.stop, nullptr};
+    take_over(Search(rest, options, watch, rows_).run(most_waves),
+              [&](const Form& form) { return multiplied_by(form, *multipliers); });
+  }
+
+  // A product with a simple number that explains nearly everything, as q*V*d/y^2, hides the small term beside it.
+  void search_rest() {
+    if (exact_ || result_.cut || result_.found.empty()) return;
+    const Found* leading = nullptr;
+    for (const Found& found : result_.found) {
+      const bool product = found.form.products.size() == 1 && found.form.sums.empty();
+      if (product && (!leading || found.mse < leading->mse)) leading = &found;
+    }
+    const double deviation = data_.y_deviation / data_.y_scale;
+    if (!leading || !(leading->mse < most_left_of_a_law * most_left_of_a_law * deviation * deviation)) return;
+    Product law = leading->form.products[0];
+    const double simple = std::round(2 * law.coefficient.value) / 2;
+    if (std::fabs(simple - law.coefficient.value) < farthest_from_simple * std::fabs(simple))
+      law.coefficient.value = simple;
+    const Form alone{{}, {law}};
+    const Rows rows = rows_of(data_, data_.all, data_.all.size());
+    const std::optional<Linearised> errors = linearised(alone, data_, rows);
+    if (!errors) return;
+    Data rest = data_;
+    for (std::size_t k = 0; k < data_.all.size(); ++k)
+      rest.y[data_.all[k]] = -errors->errors[k] * data_.y_scale / rows.weight_of(k);
+    measure_target(rest);
+    FitOptions options = options_;
+    options.use.clear();
+    const SearchWatch watch{watch_.stop, nullptr};
+    take_over(Search(rest, options, watch, rows_).run(2), [&](Form form) {
+      form.products.push_back(law);
+      return form;
+    });
+  }
+
+  // What a search on another table found, on this one.
+  template <class OfThisTable>
+  void take_over(const SearchResult& found, OfThisTable of_this_table) {
     result_.cut = result_.cut || found.cut;
     std::vector<Found> whole(std::min(found.found.size(), most_taken_over));
     parallel_for(static_cast<int>(whole.size()), options_.threads, [&](int k) {
       const auto place = static_cast<std::size_t>(k);
-      whole[place] = judged(multiplied_by(found.found[place].form, *multipliers), true);
+      whole[place] = Finds::judged(of_this_table(found.found[place].form), true);
     });
     std::map<std::string, const Found*> by_key;
     for (std::size_t k = 0; k < whole.size(); ++k) {
@@ -241,48 +291,7 @@ class Search {
 
   Found judged(const Rung& rung, const std::vector<double>& parameters) const {
     const std::optional<Form> form = form_of(rung, parameters, data_, options_.powers);
-    return form ? judged(*form, true) : Found{};
-  }
-
-  Found judged(const Form& form, bool pruned) const {
-    std::optional<Scored> best = judge_.measure(form);
-    if (!best) return {};
-    // Without a term the error is no smaller: what is worse than the best by its errors alone is not made better.
-    if (length_of_errors(best->mse, judgement_.size()) > best_length_) {
-      std::string key = key_of(best->form);
-      return {std::move(*best), std::move(key)};
-    }
-    if (pruned) prune(judge_, *best);
-    // Squares of sums can be turned like axes without changing their sum; written out there is only one way.
-    if (std::optional<Form> other = expanded(best->form)) {
-      if (std::optional<Scored> scored = judge_.measure(std::move(*other))) {
-        prune(judge_, *scored);
-        if (scored->length < best->length) best = std::move(scored);
-      }
-    }
-    std::string key = key_of(best->form);
-    return {std::move(*best), std::move(key)};
-  }
-
-  void keep(const Found& found) {
-    if (!std::isfinite(found.length)) return;
-    exact_ = exact_ || is_exact(found);
-    const auto same =
-        std::find_if(result_.found.begin(), result_.found.end(), [&](const Found& f) { return f.key == found.key; });
-    if (same == result_.found.end()) {
-      result_.found.push_back(found);
-    } else if (found.length < same->length) {
-      *same = found;
-    }
-  }
-
-  void sort_found() {
-    std::stable_sort(result_.found.begin(), result_.found.end(),
-                     [](const Found& a, const Found& b) { return a.length < b.length; });
-    if (result_.found.size() > most_kept) result_.found.resize(most_kept);
-    if (result_.found.empty()) return;
-    limit_ = std::min(limit_, result_.found[0].mse);
-    best_length_ = result_.found[0].length;
+    return form ? Finds::judged(*form, true) : Found{};
   }
 
   // After sums and ratios of two or three terms nothing is better than what noise would have; after those of three or
@@ -301,26 +310,6 @@ class Search {
     return chance * portable::exp(length_of_structure(formula, data_.inputs)) > noise_has_as_much;
   }
 
-  // Restarts that spell the best formula.
-  long agreeing() const {
-    if (result_.found.empty()) return 0;
-    return std::count_if(result_.restarts.begin(), result_.restarts.end(),
-                         [&](const Found& r) { return r.key == result_.found[0].key; });
-  }
-
-  // Small changes to the best formulas, as long as they help.
-  void improve_best() {
-    if (exact_ || result_.cut) return;
-    const std::size_t count = std::min(most_improved, result_.found.size());
-    std::vector<Found> improved(result_.found.begin(), result_.found.begin() + static_cast<std::ptrdiff_t>(count));
-    for (Found& found : improved) {
-      climb(judge_, found, options_.threads, watch_.stop);
-      found.key = key_of(found.form);
-      keep(found);
-    }
-    sort_found();
-  }
-
   void report(int restarts) {
     restarts_ += restarts;
     if (!watch_.progress) return;
@@ -328,17 +317,8 @@ class Search {
                     result_.found.empty() ? nullptr : &result_.found[0]);
   }
 
-  const Data& data_;
-  const FitOptions& options_;
-  const SearchWatch& watch_;
-  const Rows judgement_;
-  const Judge judge_;
   const simd::Target& target_;
   Starts starts_;
-  SearchResult result_;
-  double limit_ = infinity, best_length_ = infinity;  // the error and the length of the best so far
-  bool exact_ = false;                                // one of those found is exact
-  std::atomic<bool> was_cut_ = false;
   std::mutex progress_;
   int restarts_ = 0, total_ = 0;
 };
@@ -346,7 +326,12 @@ class Search {
 }  // namespace
 
 SearchResult search(const Data& data, const FitOptions& options, const SearchWatch& watch, std::size_t waves) {
-  return Search(data, options, watch).run(waves);
+  return Search(data, options, watch, {}).run(waves);
+}
+
+SearchResult search_many_rows(const Data& data, const FitOptions& options, const SearchWatch& watch,
+                              SearchResult before, const Outlooks& outlook) {
+  return Search(data, options, watch, many_rows).run_many_rows(std::move(before), outlook);
 }
 
 }  // namespace nalm::fitting

@@ -17,7 +17,7 @@ namespace nalm::fitting {
 
 namespace {
 
-constexpr std::size_t simple_waves = 2, rows_of_a_formula = 256, most_with_units = 32;
+constexpr std::size_t simple_waves = 3, rows_of_a_formula = 256, most_with_units = 32;
 constexpr int most_free = 5;
 
 // A form of the table without units on the table that was read.
@@ -59,11 +59,26 @@ void sort_by_length(std::vector<Found>& found) {
   std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.length < b.length; });
 }
 
+// The first or the second half of a search.
+SearchWatch half_of(const SearchWatch& watch, double before) {
+  if (!watch.progress) return watch;
+  return {watch.stop, [&watch, before](double share, int restarts, const Found* best) {
+            watch.progress(before + 0.5 * share, restarts, best);
+          }};
+}
+
 }  // namespace
 
 // Simple arithmetic first: a function has to pay for itself. Larger stacks only where functions do not give every row.
-SearchResult search_all(const Data& data, const FitOptions& options, const SearchWatch& watch) {
-  if (options.functions.empty()) return search(data, options, watch);
+SearchResult search_all(const Data& data, const FitOptions& options, const SearchWatch& watch,
+                        const Outlooks& outlook) {
+  if (options.functions.empty()) {
+    const bool many = outlook && data.train.size() >= fewest_of_many_rows;
+    SearchResult few = search(data, options, many ? half_of(watch, 0) : watch);
+    const bool exact = std::any_of(few.found.begin(), few.found.end(), is_exact);
+    if (!many || exact || few.cut || few.found.empty() || outlook(few.found[0]) == Outlook::Hopeless) return few;
+    return search_many_rows(data, options, half_of(watch, 0.5), std::move(few), outlook);
+  }
   // A long polynomial comes as close to a function as anybody likes.
   const auto ended = [](const SearchResult& result) {
     return result.cut || std::any_of(result.found.begin(), result.found.end(), [](const Found& found) {

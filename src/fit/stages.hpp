@@ -7,7 +7,9 @@
 namespace nalm::fitting {
 
 // Arithmetic and, if options say so, functions. Constants may carry any unit, and each different one has its price.
-SearchResult search_all(const Data& data, const FitOptions& options, const SearchWatch& watch);
+// outlook: whether many rows are worth a look; without it they are not looked at.
+SearchResult search_all(const Data& data, const FitOptions& options, const SearchWatch& watch,
+                        const Outlooks& outlook = nullptr);
 
 // Formulas whose constants are pure numbers, but perhaps one that is a factor of the whole (similarity.hpp).
 SearchResult search_similar(const Data& data, const Similarity& similarity, const FitOptions& options,

@@ -248,3 +248,10 @@ Result<double> verification_error(const Expression& formula, const Model& model,
 }
 
 }  // namespace nalm::fitting
+
+std::vector<std::string> nalm::positive_columns(std::span<const FitProbe::Range> box) {
+  std::vector<std::string> positive;
+  for (const FitProbe::Range& range : box)
+    if (range.low > 0) positive.push_back(range.column);
+  return positive;
+}

@@ -24,7 +24,7 @@ namespace fitting {
 
 namespace {
 
-constexpr std::size_t rows_for_judging = 3000, points_for_judging = 1000;
+constexpr std::size_t points_for_judging = 1000;
 
 // Limits of the tests; docs/design/012-trust.md has their reasons.
 constexpr double largest_p_value = 1e-3;   // that noise has so good a formula
@@ -87,14 +87,17 @@ class Judging {
     const bool exact = tangent_.squares() <= rounding * rounding * static_cast<double>(rows);
     const Doubts doubts = doubts_about(candidate_, data_, places_, tangent_, rounding);
     result_.disagreement = doubts.outside;
+    looks_like_noise_ = !exact;
     if (!exact) {
       const Pattern pattern = neighbours_.pattern_in(candidate_, tangent_);
       result_.pattern = pattern.strength;
       if (pattern.strength > strongest_pattern) return patterned(pattern.along);
       if (doubts.chance < smallest_chance) return patterned(doubts.along);
     }
-    // One restart alone does not agree with anybody. Without a number that was fitted there is nothing to agree on.
-    const int fewest = tangent_.constants() > 0 ? 2 : 1;
+    // One restart alone does not agree with anybody. Where all numbers are simple ones there is nothing to agree on.
+    const bool fitted_numbers = std::any_of(candidate_.constants.begin(), candidate_.constants.end(),
+                                            [](const FitConstant& c) { return !c.snapped; });
+    const int fewest = fitted_numbers ? 2 : 1;
     if (restarts_ > 1 && candidate_.agreeing < fewest && !exact) {
       const char* how_many = candidate_.agreeing == 0 ? "none" : "only one";
       return refused(fmt::format("{} of {} restarts spells {}", how_many, restarts_, spoken_.it));
@@ -107,7 +110,10 @@ class Judging {
       return refused(fmt::format("{} jumps at {} = {:.4g}, and no row says where else it would, outside", spoken_.it,
                                  jump->column, jump->limit));
     }
-    if (!(doubts.outside < (candidate_.constants.size() > 2 ? largest_disagreement_of_many : largest_disagreement))) {
+    // That all numbers came out as simple ones speaks against a further term, which would have moved them.
+    const bool all_simple = !fitted_numbers && !candidate_.constants.empty();
+    if (!all_simple &&
+        !(doubts.outside < (candidate_.constants.size() > 2 ? largest_disagreement_of_many : largest_disagreement))) {
       result_.rival = fmt::format("one with a further term in {}", doubts.open);
       return refused(
           fmt::format("a further term in {} fits the rows as well and changes the values on a box twice as "
@@ -122,6 +128,7 @@ class Judging {
   }
 
   FitError train_, held_out_, outside_;
+  bool looks_like_noise_ = false;  // what is left, and it is more than rounding
 
  private:
   // Fitted numbers: those that the tangent knows, and powers.
@@ -148,6 +155,7 @@ class Judging {
     return result_;
   }
   FitJudgement patterned(const std::string& along) {
+    looks_like_noise_ = false;
     return refused(fmt::format("{} ({} of the target's deviation) are no noise, they follow {}", spoken_.its_errors,
                                percent(train_.relative), along));
   }
@@ -239,18 +247,32 @@ class Judging {
 
 }  // namespace
 
-Grounds grounds_of(const Data& data, int threads) {
-  Places positive = places_of(data, rows_for_judging, points_for_judging, false);
-  Neighbours neighbours(data, positive, threads);
-  return {std::move(positive), places_of(data, rows_for_judging, points_for_judging, true), std::move(neighbours)};
+const Grounds& LazyGrounds::made(std::optional<Grounds>& grounds, std::size_t rows) {
+  if (grounds) return *grounds;
+  Places positive = places_of(data_, rows, points_for_judging, false);
+  Neighbours neighbours(data_, positive, threads_);
+  return grounds.emplace(
+      Grounds{std::move(positive), places_of(data_, rows, points_for_judging, true), std::move(neighbours)});
 }
 
-void judge(Candidate& candidate, const Data& data, const Grounds& grounds, const Spoken& spoken, int restarts) {
+bool judge(Candidate& candidate, const Data& data, const Grounds& grounds, const Spoken& spoken, int restarts) {
   Judging judging(candidate, data, grounds, spoken, restarts);
   candidate.judgement = judging.judged();
   candidate.train = judging.train_;
   candidate.held_out = judging.held_out_;
   candidate.outside = judging.outside_;
+  return judging.looks_like_noise_;
+}
+
+void judge(Candidate& candidate, const Data& data, LazyGrounds& grounds, const Spoken& spoken, int restarts) {
+  if (judge(candidate, data, grounds.few(), spoken, restarts) && grounds.has_many())
+    judge(candidate, data, grounds.many(), spoken, restarts);
+}
+
+// Its strength is in standard deviations, which grow as the root of the rows.
+bool seen_on(std::size_t rows, const FitJudgement& judgement, const Grounds& grounds) {
+  const double share = static_cast<double>(rows) / static_cast<double>(grounds.positive.rows());
+  return judgement.pattern * std::sqrt(std::min(1.0, share)) > strongest_pattern;
 }
 
 void doubt_by_rivals(Candidate& law, const std::vector<const Candidate*>& rivals, const Data& data,

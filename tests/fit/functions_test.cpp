@@ -133,11 +133,13 @@ TEST(Functions, ArithmeticStaysArithmetic) {
 
 TEST(Functions, ARefusalNamesThem) {
   const std::vector<Range> ranges = {{"a", 1, 5}, {"u", 0, 8}};
-  const Table table = table_of(ranges, 300, 0, [](const double* x) { return x[0] * std::sin(x[1]); });
-  const Fit found = fitted(table, "");
-  EXPECT_FALSE(found.is_law());
-  ASSERT_FALSE(found.notes.empty());
-  EXPECT_EQ(found.notes.back(), "a formula with sin describes these rows more shortly; try --functions sin");
+  for (const int rows : {300, 1500}) {  // of which few and many are searched
+    const Table table = table_of(ranges, rows, 0, [](const double* x) { return x[0] * std::sin(x[1]); });
+    const Fit found = fitted(table, "");
+    EXPECT_FALSE(found.is_law());
+    ASSERT_FALSE(found.notes.empty());
+    EXPECT_EQ(found.notes.back(), "a formula with sin describes these rows more shortly; try --functions sin");
+  }
 }
 
 TEST(Functions, AreTheSameForAnyNumberOfThreads) {

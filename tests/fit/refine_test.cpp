@@ -74,6 +74,17 @@ TEST(Refit, FindsTheNumbersOfASum) {
   for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(found[k] / expected[k], 1, 1e-9) << k;
 }
 
+// The sum under the root is 0 where a = b, so that numbers a little off have no value there.
+TEST(Refit, StartsWhereARootHasAValue) {
+  Form form{{{{term(1, {2, 0}), term(-2.01, {1, 1}), term(1.002, {0, 2})}}}, {product(1, {0, 0}, {{0, 0.5}})}};
+  form.sums[0].terms[0].coefficient.free = false;
+  Problem p = problem(
+      form, 400, 3, [](const double* x, Xoshiro& random) { return std::fabs(x[0] - x[1]) + 0.01 * random.gaussian(); });
+  EXPECT_FALSE(std::isfinite(mean_squared_error(p.form, p.data, p.rows())));
+  EXPECT_LT(std::sqrt(p.refit().mse) * p.data.y_scale, 0.011);
+  EXPECT_NEAR(free_values(p.form)[1], -2, 1e-2);
+}
+
 TEST(Refit, FindsTheNumbersOfARatio) {
   Form form{{{{term(1, {1, 0}), term(1, {0, 1}), term(1, {0, 0})}}}, {product(1, {0, 0}, {{0, -1}})}};
   form.sums[0].terms[0].coefficient.free = false;

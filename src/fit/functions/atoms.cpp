@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/text.hpp"
 #include "nalm/detail/portable.hpp"
 
 namespace nalm::fitting {
@@ -71,3 +72,11 @@ std::vector<Atom> simple_atoms(const View& view, const FitOptions& options) {
 }
 
 }  // namespace nalm::fitting
+
+std::vector<std::string> nalm::read_functions(std::string_view text) {
+  if (text == "all") return {std::begin(fit_functions), std::end(fit_functions)};
+  std::vector<std::string> names;
+  for (const std::string_view name : split(text))
+    if (!name.empty()) names.emplace_back(name);
+  return names;
+}

@@ -25,26 +25,6 @@ constexpr std::size_t most_forms = 12, most_searched = 4, most_pairs = 2, most_f
 constexpr int terms_of_a_trial = 4;
 constexpr std::size_t waves_with_atoms = 2;
 
-// A few rows of a table, as a table.
-Data sample_of(const Data& data, std::size_t count) {
-  Data sample;
-  sample.columns = data.columns;
-  sample.inputs = data.inputs;
-  sample.x_scale = data.x_scale;
-  sample.negative = data.negative;
-  sample.y_scale = data.y_scale;
-  count = std::min(count, data.train.size());
-  for (std::size_t k = 0; k < count; ++k) {
-    const std::size_t r = data.train[k * data.train.size() / count];
-    sample.x.insert(sample.x.end(), data.row(r), data.row(r) + data.inputs);
-    sample.y.push_back(data.y[r]);
-    if (!data.weight.empty()) sample.weight.push_back(data.weight[r]);
-    sample.train.push_back(k);
-  }
-  sample.rows = count;
-  return sample;
-}
-
 class FunctionSearch {
  public:
   FunctionSearch(const Data& data, const FitOptions& options, const SearchWatch& watch)
@@ -329,7 +309,7 @@ class FunctionSearch {
 
 }  // namespace
 
-std::vector<std::string> functions_worth_a_try(const Data& data, const FitOptions& options, double length) {
+std::vector<std::string> functions_worth_a_try(const Data& data, const FitOptions& options, Form best) {
   constexpr double worth_a_word = 10;  // nats
   FitOptions with = options;
   with.functions = read_functions("all");
@@ -337,6 +317,10 @@ std::vector<std::string> functions_worth_a_try(const Data& data, const FitOption
   FunctionSearch search(data, with, watch);
   const SearchResult& result = search.glance();
   std::vector<std::string> names;
+  // On as many rows as what it is compared with.
+  const Rows rows = rows_of(data, data.train, rows_of_a_measurement);
+  const std::optional<Refit> fitted = refit(best, data, rows, 12);
+  const double length = fitted ? description_length(best, fitted->mse, rows.size()) : infinity;
   if (result.found.empty() || !(result.found[0].length < length - worth_a_word)) return names;
   for (const Atom& atom : result.found[0].form.atoms)
     if (std::find(names.begin(), names.end(), atom.function) == names.end()) names.push_back(atom.function);

@@ -9,8 +9,8 @@ namespace nalm::fitting {
 // What it finds are forms of the table with atoms. Restarts are the trainings on tables with atoms as further columns.
 SearchResult search_functions(const Data& data, const FitOptions& options, const SearchWatch& watch);
 
-// The functions of a product that describes the rows more shortly than this length, found in a fraction of a second;
+// The functions of a product that describes the rows more shortly than this formula, found in a fraction of a second;
 // empty if there is none.
-std::vector<std::string> functions_worth_a_try(const Data& data, const FitOptions& options, double length);
+std::vector<std::string> functions_worth_a_try(const Data& data, const FitOptions& options, Form best);
 
 }  // namespace nalm::fitting

@@ -152,4 +152,23 @@ Form of_table(const Form& form, const std::vector<Atom>& atoms, const View& view
   return result;
 }
 
+Data sample_of(const Data& data, std::size_t count) {
+  Data sample;
+  sample.columns = data.columns;
+  sample.inputs = data.inputs;
+  sample.x_scale = data.x_scale;
+  sample.negative = data.negative;
+  sample.y_scale = data.y_scale;
+  count = std::min(count, data.train.size());
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::size_t r = data.train[k * data.train.size() / count];
+    sample.x.insert(sample.x.end(), data.row(r), data.row(r) + data.inputs);
+    sample.y.push_back(data.y[r]);
+    if (!data.weight.empty()) sample.weight.push_back(data.weight[r]);
+    sample.train.push_back(k);
+  }
+  sample.rows = count;
+  return sample;
+}
+
 }  // namespace nalm::fitting

@@ -33,4 +33,7 @@ std::optional<View> with_atoms(const View& view, std::vector<Atom> atoms);
 // are left out.
 Form of_table(const Form& form, const std::vector<Atom>& atoms, const View& view);
 
+// A few rows of a table, as a table.
+Data sample_of(const Data& data, std::size_t count);
+
 }  // namespace nalm::fitting

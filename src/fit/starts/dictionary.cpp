@@ -118,7 +118,9 @@ Goal goal_for(const Dictionary& dictionary, double power, const std::vector<doub
     const double rest = dictionary.target()[k] / factor[k];
     goal.target.push_back(portable::pow(rest, power));
     goal.weights.push_back(std::fabs(factor[k] * portable::pow(rest, 1 - power) / power) * dictionary.weight()[k]);
-    if (!std::isfinite(goal.target[k]) || !std::isfinite(goal.weights[k])) goal.target[k] = goal.weights[k] = 0;
+    const bool by_noise = std::fabs(power) != 1 && !(rest > 0);
+    if (by_noise || !std::isfinite(goal.target[k]) || !std::isfinite(goal.weights[k]))
+      goal.target[k] = goal.weights[k] = 0;
   }
   return goal;
 }

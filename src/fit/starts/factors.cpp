@@ -12,7 +12,7 @@ namespace nalm::fitting {
 
 namespace {
 
-constexpr std::size_t entries_beside_factors = 400, rows_for_factors = 96;
+constexpr std::size_t entries_beside_factors = 400;
 constexpr double similar_scales = 300;  // columns that are added to each other have the same unit
 
 // Powers of columns that are nearly whole in a fit of one product to the target: those factors are there.
@@ -78,9 +78,8 @@ std::vector<InnerSum> simple_sums(const Data& data) {
 
 }  // namespace
 
-FactorPicker::FactorPicker(const Data& data, const std::vector<std::size_t>& rows, Powers allowed)
-    : dictionary_(data,
-                  {rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(std::min(rows.size(), rows_for_factors))},
+FactorPicker::FactorPicker(const Data& data, const std::vector<std::size_t>& rows, Powers allowed, std::size_t at_most)
+    : dictionary_(data, {rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(std::min(rows.size(), at_most))},
                   allowed, entries_beside_factors) {
   const std::span<const std::size_t> used(rows.data(), dictionary_.rows());
   std::vector<PowerList> products = {PowerList(data.inputs, 0.0)};

@@ -11,7 +11,8 @@ namespace nalm::fitting {
 
 class FactorPicker {
  public:
-  FactorPicker(const Data& data, const std::vector<std::size_t>& rows, Powers allowed);
+  // Of these rows at most so many.
+  FactorPicker(const Data& data, const std::vector<std::size_t>& rows, Powers allowed, std::size_t at_most);
 
   // Tries every factor with so many products to go with it, whose sum is this power of the rest. Once, before pick().
   void rank_factors(int count, double target_power, int threads);

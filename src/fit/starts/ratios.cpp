@@ -12,7 +12,7 @@ using namespace numeric;
 
 namespace {
 
-constexpr std::size_t entries_above = 600, entries_below = 300, rows_for_ratios = 96;
+constexpr std::size_t entries_above = 600, entries_below = 300;
 constexpr int ranked_counts = 4;
 // Differences of products of whole vectors are used as long as this share of the vectors is left.
 constexpr double fewest_digits_lost = 1e-4;
@@ -33,9 +33,9 @@ struct RatioPicker::Trial {
   double left = 1;   // what the entries above leave of the left side, as a share of its square sum
 };
 
-RatioPicker::RatioPicker(const Dictionary& dictionary)
+RatioPicker::RatioPicker(const Dictionary& dictionary, std::size_t rows)
     : dictionary_(dictionary),
-      rows_(std::min(rows_for_ratios, dictionary.rows())),
+      rows_(std::min(rows, dictionary.rows())),
       above_entries_(std::min(entries_above, dictionary.size())),
       below_entries_(std::min(entries_below, dictionary.size())) {
   for (std::size_t j = 0; j < above_entries_; ++j) {

@@ -9,7 +9,8 @@ namespace nalm::fitting {
 
 class RatioPicker {
  public:
-  explicit RatioPicker(const Dictionary& dictionary);
+  // rows: how many of the dictionary's at most.
+  RatioPicker(const Dictionary& dictionary, std::size_t rows);
 
   // Tries every simple entry as the only one in the denominator, with so many above. Once, before pick().
   void rank_denominators(int threads);

@@ -12,7 +12,7 @@ namespace {
 
 using RungKind = Rung::Kind;
 
-constexpr std::size_t rows_of_the_dictionary = 128, entries_of_the_dictionary = 4000;
+constexpr std::size_t entries_of_the_dictionary = 4000;
 
 double random_sign(Xoshiro& random) { return random.unit() < 0.5 ? -1 : 1; }
 
@@ -25,13 +25,13 @@ std::vector<std::size_t> spread(const std::vector<std::size_t>& rows, std::size_
 
 }  // namespace
 
-Starts::Starts(const Data& data, const FitOptions& options)
+Starts::Starts(const Data& data, const FitOptions& options, const SearchRows& rows)
     : data_(data),
       options_(options),
-      rows_(spread(data.train, rows_of_the_dictionary)),
+      rows_(spread(data.train, rows.dictionary)),
       dictionary_(data, rows_, options.powers, entries_of_the_dictionary),
-      ratios_(dictionary_),
-      factors_(data, rows_, options.powers) {}
+      ratios_(dictionary_, rows.picking),
+      factors_(data, rows_, options.powers, rows.picking) {}
 
 void Starts::prepare(const Rung& rung) {
   if (rung.kind == RungKind::Sum || rung.kind == RungKind::Power) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "fit/rung_stack.hpp"
+#include "fit/search.hpp"
 #include "fit/starts/factors.hpp"
 #include "fit/starts/products.hpp"
 #include "fit/starts/ratios.hpp"
@@ -13,7 +14,7 @@ namespace nalm::fitting {
 
 class Starts {
  public:
-  Starts(const Data& data, const FitOptions& options);
+  Starts(const Data& data, const FitOptions& options, const SearchRows& rows);
 
   // What all restarts of a rung share. Before the first start().
   void prepare(const Rung& rung);
