@@ -43,7 +43,9 @@ class Changes {
     result_ = with_a_term_less(form_);
     for (std::size_t p = 0; p < form_.products.size(); ++p) {
       change_powers([p](Form& f) -> PowerList& { return f.products[p].powers; });
+      turn_roots_into_means(p);
       for (std::size_t k = 0; k < form_.products[p].sums.size(); ++k) {
+        add_squares(p, k);
         for (const double power : {1.0, -1.0, 0.5, -0.5, 2.0, -2.0}) {
           if (!allowed(power, false)) continue;
           Form other = form_;
@@ -61,6 +63,7 @@ class Changes {
       result_.back().sums[s].terms.push_back({{0.1, true}, PowerList(judge_.data.inputs, 0.0)});
     }
     for (const double power : {-1.0, 0.5, -0.5, 2.0}) take_largest_out(power);
+    add_squares_of_products();
     result_.push_back(form_);
     result_.back().products.push_back({{0.1 * judge_.data.y_scale, true}, PowerList(judge_.data.inputs, 0.0), {}});
     return std::move(result_);
@@ -120,6 +123,55 @@ class Changes {
       if (&term != &*largest) term.coefficient.value *= before / power;
     product.sums[k].second = power;
     result_.push_back(std::move(other));
+  }
+
+  // What is nearest to a + b among formulas that are no sums: the root of a^2 + b^2.
+  static Term square_of(const Number& coefficient, PowerList powers) {
+    for (double& power : powers) power *= 2;
+    return {{coefficient.value * std::fabs(coefficient.value), true}, std::move(powers)};
+  }
+  void add_squares(std::size_t p, std::size_t k) {
+    const auto [sum, power] = form_.products[p].sums[k];
+    if (!is_whole(power) || !allowed(power / 2, false)) return;
+    Form other = form_;
+    other.products[p].sums[k].second = power / 2;
+    for (Term& term : other.sums[sum].terms) term = square_of(term.coefficient, std::move(term.powers));
+    result_.push_back(std::move(other));
+  }
+  void add_squares_of_products() {
+    const auto has_sums = [](const Product& product) { return !product.sums.empty(); };
+    if (form_.products.size() < 2 || std::any_of(form_.products.begin(), form_.products.end(), has_sums) ||
+        !allowed(0.5, false))
+      return;
+    Form other{{{}}, {{{1, true}, PowerList(form_.products[0].powers.size(), 0.0), {{0, 0.5}}}}, form_.atoms, form_.outer};
+    for (const Product& product : form_.products)
+      other.sums[0].terms.push_back(square_of(product.coefficient, product.powers));
+    result_.push_back(std::move(other));
+  }
+
+  // sqrt(a*b) is nearly (a + b)/2, and nearly 2*a*b/(a + b).
+  void turn_roots_into_means(std::size_t p) {
+    const PowerList& powers = form_.products[p].powers;
+    const auto is_root = [&](std::size_t i) {
+      return !judge_.data.negative[i] && is_whole(2 * powers[i]) && !is_whole(powers[i]);
+    };
+    for (std::size_t i = 0; i < judge_.data.inputs; ++i) {
+      for (std::size_t j = i + 1; j < judge_.data.inputs; ++j) {
+        if (!is_root(i) || !is_root(j)) continue;
+        const double ratio = std::sqrt(judge_.data.x_scale[j] / judge_.data.x_scale[i]);
+        for (const double lost : {0.5, -0.5}) {
+          Form other = form_;
+          const std::size_t columns = powers.size();
+          other.sums.push_back({{{{0.5 * ratio, true}, power_of_column(columns, i, 1)},
+                                 {{0.5 / ratio, true}, power_of_column(columns, j, 1)}}});
+          Product& product = other.products[p];
+          product.powers[i] -= lost;
+          product.powers[j] -= lost;
+          product.sums.push_back({other.sums.size() - 1, 2 * lost});
+          result_.push_back(std::move(other));
+        }
+      }
+    }
   }
 
   template <class Select>

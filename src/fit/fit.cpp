@@ -220,6 +220,7 @@ void choose(Fit& fit, const SearchResult& found, const Data& data, LazyGrounds& 
 
 // Settled: a law whose numbers are simple, or one number times a product; others may be the beginning of a series.
 Outlooks outlook_of(const Data& data, LazyGrounds& grounds) {
+  constexpr double most_left_with_hope = 0.65;
   return [&data, &grounds](const Found& found) {
     Finalist finalist = finish(found, data);
     if (!std::isfinite(finalist.length)) return Outlook::Open;
@@ -230,8 +231,10 @@ Outlooks outlook_of(const Data& data, LazyGrounds& grounds) {
     const bool product = found.form.products.size() == 1 && found.form.sums.empty();
     const FitJudgement& judgement = finalist.candidate.judgement;
     if (judgement.verdict == Verdict::Law) return fitted > (product ? 1 : 0) ? Outlook::Open : Outlook::Settled;
-    const bool seen = judgement.verdict == Verdict::None || seen_on(SearchRows().judgement, judgement, grounds.few());
-    return seen ? Outlook::Hopeless : Outlook::Open;
+    // The limit of what may be left is no border between rows with a law and without: the law itself may be near it.
+    if (judgement.verdict == Verdict::None)
+      return finalist.candidate.train.relative > most_left_with_hope ? Outlook::Hopeless : Outlook::Open;
+    return seen_on(SearchRows().judgement, judgement, grounds.few()) ? Outlook::Hopeless : Outlook::Open;
   };
 }
 
