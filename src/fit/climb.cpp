@@ -143,7 +143,8 @@ class Changes {
     if (form_.products.size() < 2 || std::any_of(form_.products.begin(), form_.products.end(), has_sums) ||
         !allowed(0.5, false))
       return;
-    Form other{{{}}, {{{1, true}, PowerList(form_.products[0].powers.size(), 0.0), {{0, 0.5}}}}, form_.atoms, form_.outer};
+    Form other{
+        {{}}, {{{1, true}, PowerList(form_.products[0].powers.size(), 0.0), {{0, 0.5}}}}, form_.atoms, form_.outer};
     for (const Product& product : form_.products)
       other.sums[0].terms.push_back(square_of(product.coefficient, product.powers));
     result_.push_back(std::move(other));

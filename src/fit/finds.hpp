@@ -82,7 +82,7 @@ class Finds {
   const Rows few_;  // of many rows
   const Judge judge_, sieve_;
   double best_length_ = infinity, best_of_few_ = infinity;  // of the best so far, and on few rows
-  std::optional<Dictionary> terms_;  // when they were needed
+  std::optional<Dictionary> terms_;                         // when they were needed
   std::vector<std::size_t> rows_of_terms_;
   std::set<std::string> searched_;  // formulas, for other terms
   std::atomic<bool> was_cut_ = false;

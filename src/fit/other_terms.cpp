@@ -24,7 +24,8 @@ struct Promising {
 // One sum of the form, the outer one or an inner one, with room for a further term.
 class Place {
  public:
-  Place(const Form& form, std::size_t sum, const Data& data) : data_(data), sum_(sum), is_outer_(sum == form.sums.size()) {
+  Place(const Form& form, std::size_t sum, const Data& data)
+      : data_(data), sum_(sum), is_outer_(sum == form.sums.size()) {
     for_each_number(form_ = form, [](Number& number) { number.free = true; });
     const PowerList none(data.inputs, 0.0);
     if (is_outer_) {
