@@ -18,23 +18,6 @@ namespace {
 constexpr int most_climbs = 12;
 constexpr std::size_t most_promising = 16, fewest_rows_to_sift = 40, most_to_sift = 128, most_doubtful = 5;
 
-std::vector<Form> with_a_term_less(const Form& form) {
-  std::vector<Form> result;
-  for (std::size_t p = 0; p < form.products.size() && form.products.size() > 1; ++p) {
-    Form other = form;
-    other.products.erase(other.products.begin() + static_cast<std::ptrdiff_t>(p));
-    result.push_back(std::move(other));
-  }
-  for (std::size_t s = 0; s < form.sums.size(); ++s) {
-    for (std::size_t t = 0; t < form.sums[s].terms.size(); ++t) {
-      Form other = form;
-      other.sums[s].terms.erase(other.sums[s].terms.begin() + static_cast<std::ptrdiff_t>(t));
-      result.push_back(std::move(other));
-    }
-  }
-  return result;
-}
-
 class Changes {
  public:
   Changes(const Form& form, const Judge& judge) : form_(form), judge_(judge) {}
@@ -113,8 +96,7 @@ class Changes {
     const double before = product.sums[k].second, lost = before - power;
     std::vector<Term>& terms = other.sums[product.sums[k].first].terms;
     const auto largest = largest_of(terms);
-    if (lost == 0 || largest == terms.end() || !(largest->coefficient.value > 0) || is_constant(largest->powers))
-      return;
+    if (lost == 0 || largest == terms.end() || !(largest->coefficient.value > 0)) return;
     add_powers(product.powers, largest->powers, lost);
     for (std::size_t i = 0; i < judge_.data.inputs; ++i)
       if (!allowed(product.powers[i], judge_.data.negative[i])) return;
@@ -232,6 +214,23 @@ bool take_best(const Judge& judge, std::vector<Form> changed, int steps, double 
 }
 
 }  // namespace
+
+std::vector<Form> with_a_term_less(const Form& form) {
+  std::vector<Form> result;
+  for (std::size_t p = 0; p < form.products.size() && form.products.size() > 1; ++p) {
+    Form other = form;
+    other.products.erase(other.products.begin() + static_cast<std::ptrdiff_t>(p));
+    result.push_back(std::move(other));
+  }
+  for (std::size_t s = 0; s < form.sums.size(); ++s) {
+    for (std::size_t t = 0; t < form.sums[s].terms.size(); ++t) {
+      Form other = form;
+      other.sums[s].terms.erase(other.sums[s].terms.begin() + static_cast<std::ptrdiff_t>(t));
+      result.push_back(std::move(other));
+    }
+  }
+  return result;
+}
 
 std::optional<Scored> Judge::measure(Form form, int steps) const {
   if (!normalise(form, data.negative)) return std::nullopt;

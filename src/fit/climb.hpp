@@ -9,6 +9,9 @@
 
 namespace nalm::fitting {
 
+// Of more than one product, and of sums.
+std::vector<Form> with_a_term_less(const Form& form);
+
 // What a formula is judged by.
 struct Judge {
   const Data& data;

@@ -129,12 +129,14 @@ void Finds::climb_on_own_rows() {
   sort_found();
 }
 
-void Finds::keep_neighbours() {
+void Finds::keep_neighbours() { keep_neighbours(judge_, 2); }
+
+void Finds::keep_neighbours(const Judge& judge, int rounds) {
   std::set<std::string> seen;
-  for (int round = 0; round < 2 && !exact_ && !result_.cut; ++round) {
+  for (int round = 0; round < rounds && !exact_ && !result_.cut; ++round) {
     for (const Found& next : best(most_improved)) {
       if (!seen.insert(next.key).second) continue;
-      for (Scored& scored : neighbours_of(judge_, next.form, options_.threads, watch_.stop)) {
+      for (Scored& scored : neighbours_of(judge, next.form, options_.threads, watch_.stop)) {
         keep_once({with_key(std::move(scored))});
       }
     }
@@ -193,6 +195,8 @@ void Finds::judge_on_all_rows() {
   found.clear();
   for (const Found& f : again) keep(f);
   sort_found();
+  // Another one may be the best now.
+  keep_neighbours(judge, 1);
 }
 
 std::vector<std::size_t> Finds::draw_rows(std::size_t count, Xoshiro& random) const {

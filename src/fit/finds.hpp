@@ -78,6 +78,7 @@ class Finds {
   std::vector<Found> best(std::size_t count) const;
 
   void keep_once(std::vector<Found> found);
+  void keep_neighbours(const Judge& judge, int rounds);
 
   const Rows few_;  // of many rows
   const Judge judge_, sieve_;

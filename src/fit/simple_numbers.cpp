@@ -34,9 +34,10 @@ void consider_fractions(double value, double unit, double rarity, double toleran
     if (p == 0 || std::fabs(p) > 1000 || std::gcd(static_cast<int>(p), q) != 1) continue;
     // As the printer writes it, and the parser reads it: p*unit/q, or p/(q*pi) for parts of pi.
     const double candidate = unit == 1 ? p / q : unit > 1 ? p * unit / q : p / (q * (1 / unit));
-    // 1, 2 and 1/2 stand in more formulas than all other numbers together.
+    // 1, 2 and 1/2 stand in more formulas than all other numbers together, and 1 is the number that nobody writes.
     const bool usual = unit == 1 && (std::fabs(p) == 1 || p == 2 || p == -2) && q <= 2;
-    const double density = fractions * std::max(1.0, std::fabs(value / unit)) * rarity * (usual ? 0.3 : 1);
+    const double often = !usual ? 1 : std::fabs(p) == 1 && q == 1 ? 0.1 : 0.3;
+    const double density = fractions * std::max(1.0, std::fabs(value / unit)) * rarity * often;
     if (std::fabs(candidate - value) <= tolerance && density < best.density) best = {candidate, density};
   }
 }

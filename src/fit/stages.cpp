@@ -69,7 +69,8 @@ SearchWatch half_of(const SearchWatch& watch, double before) {
 
 }  // namespace
 
-// Simple arithmetic first: a function has to pay for itself. Larger stacks only where functions do not give every row.
+// Simple arithmetic first: a function has to pay for itself. Larger stacks only where products with functions do not
+// give every row.
 SearchResult search_all(const Data& data, const FitOptions& options, const SearchWatch& watch,
                         const Outlooks& outlook) {
   if (options.functions.empty()) {
@@ -79,16 +80,19 @@ SearchResult search_all(const Data& data, const FitOptions& options, const Searc
     if (!many || exact || few.cut || few.found.empty() || outlook(few.found[0]) == Outlook::Hopeless) return few;
     return search_many_rows(data, options, half_of(watch, 0.5), std::move(few), outlook);
   }
-  // A long polynomial comes as close to a function as anybody likes.
-  const auto ended = [](const SearchResult& result) {
-    return result.cut || std::any_of(result.found.begin(), result.found.end(), [](const Found& found) {
-             return is_exact(found) && free_count(found.form) <= most_free;
+  // A long polynomial comes as close to a function as anybody likes, but not with simple numbers.
+  const auto ended = [&](const SearchResult& result) {
+    return result.cut || std::any_of(result.found.begin(), result.found.end(), [&](const Found& found) {
+             return is_exact(found) &&
+                    (free_count(found.form) <= most_free || (outlook && outlook(found) == Outlook::Settled));
            });
   };
   SearchResult plain = search(data, options, watch, simple_waves);
   if (ended(plain)) return plain;
-  SearchResult found = search_functions(data, options, watch);
-  if (!ended(found)) plain = search(data, options, watch);
+  SearchResult found = search_functions(data, options, watch, [&] {
+    plain = search(data, options, watch);
+    return ended(plain);
+  });
   found.cut = found.cut || plain.cut;
   std::move(plain.found.begin(), plain.found.end(), std::back_inserter(found.found));
   std::move(plain.restarts.begin(), plain.restarts.end(), std::back_inserter(found.restarts));

@@ -53,5 +53,13 @@ TEST(Changes, ARootOfAProductMayBeAMean) {
   EXPECT_LT(nearest_error({{}, {{{0.5, true}, {0.5, 0.5}, {}}}}, parallel), rounding);
 }
 
+// From the least squares of the root to those of the reciprocal. Sums are 2.3 - a*b/9 and 3 - a*b/9, up to their scale.
+TEST(Changes, AConstantMayBeTheLargestTermOfASumWithAnotherPower) {
+  const Data data = table_of([](double a, double b) { return 9 / (3 - a * b / 9) - 2; });
+  const Form root{{{{{{2.33, true}, {0, 0}}, {{-1.0 / 9, false}, {1, 1}}}}},
+                  {{{7.13, true}, {0, 0}, {{0, -0.5}}}, {{-3.67, true}, {0, 0}, {}}}};
+  EXPECT_LT(nearest_error(root, data), rounding);
+}
+
 }  // namespace
 }  // namespace nalm::fitting::climb_test

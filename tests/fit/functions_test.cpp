@@ -131,6 +131,27 @@ TEST(Functions, ArithmeticStaysArithmetic) {
   EXPECT_EQ(print(fitted(table_of(ranges, 300, 0.01, truth), "exp").best().formula), "a*b/(a + b)");
 }
 
+// What is exact with simple numbers ends the search, however many of them: products with functions are looked at, sums
+// with functions, which take minutes with so many columns, are not.
+TEST(Functions, ArithmeticWithManyNumbersComesBeforeWhatTakesLong) {
+  const std::vector<Range> ranges = {{"m", 1, 2},  {"x1", 1, 2}, {"x2", 3, 4}, {"y1", 1, 2},
+                                     {"y2", 3, 4}, {"z1", 1, 2}, {"z2", 3, 4}};
+  const auto square = [](double u) { return u * u; };
+  const Table table = table_of(ranges, 200, 0, [&](const double* x) {
+    return x[0] / (square(x[1] - x[2]) + square(x[3] - x[4]) + square(x[5] - x[6]));
+  });
+  const Fit plain = fitted(table, ""), found = fitted(table, "cos");
+  EXPECT_EQ(print(found.best().formula), print(plain.best().formula));
+  EXPECT_LT(found.restarts, 2 * plain.restarts + 10);
+}
+
+TEST(Functions, ATermThatIsOnlyRoundingIsLeftOut) {
+  const std::vector<Range> ranges = {{"n", 1, 3}, {"E", 1, 3}, {"p", 1, 3}, {"t", 1, 3}, {"T", 1, 3}};
+  const Table table =
+      table_of(ranges, 300, 0, [](const double* x) { return x[0] * (1 + x[1] * x[2] * std::cos(x[3]) / x[4]); });
+  EXPECT_EQ(print(fitted(table, "cos").best().formula), "n*(E*p*cos(t) + T)/T");
+}
+
 TEST(Functions, ARefusalNamesThem) {
   const std::vector<Range> ranges = {{"a", 1, 5}, {"u", 0, 8}};
   for (const int rows : {300, 1500}) {  // of which few and many are searched

@@ -224,6 +224,8 @@ TEST(SimpleNumber, IsOneThatNoAccidentBringsSoClose) {
   EXPECT_EQ(simple_number(3.1415926, 1e-6)->value, std::numbers::pi);
   EXPECT_EQ(simple_number(9.81000001, 1e-6)->value, 9.81);
   EXPECT_EQ(simple_number(2.1, 0.05), std::nullopt);
+  EXPECT_EQ(simple_number(1.02, 0.05)->value, 1.0);  // the number that nobody writes
+  EXPECT_EQ(simple_number(1.02, 0.15), std::nullopt);
   EXPECT_EQ(simple_number(1.234567891, 1e-9), std::nullopt);
 }
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <optional>
+#include <span>
 
 #include "base/threads.hpp"
 #include "fit/functions/factors.hpp"
@@ -52,7 +55,7 @@ class Pursuit {
     std::vector<Found> found;
     const Vector left = residual(directions_);
     ProductsWithFunctions result;
-    for (const std::size_t a : best(left, entries_left_, first_picks)) {
+    for (const std::size_t a : best(left, {}, first_picks)) {
       pursue({a}, found);
       if (entries_[a].shape == Shape::Plain)
         result.atoms.push_back({std::string(entries_[a].function), entries_[a].argument, true});
@@ -124,46 +127,65 @@ class Pursuit {
     return left;
   }
 
-  // Entries that explain most of what is left; `rest` is how much of each is left.
-  std::vector<std::size_t> best(const Vector& left, const Vector& rest, std::size_t count) const {
+  // How much of an entry is left beside the columns and further directions.
+  double rest_of(std::size_t e, std::span<const Vector> further) const {
+    double rest = entries_left_[e];
+    for (const Vector& v : further) {
+      if (rest <= 0) return 0;
+      const double along = dot(entries_[e].values, v);
+      rest -= along * along;
+      if (rest < 1e-6 * entries_left_[e]) rest = 0;
+    }
+    return rest;
+  }
+
+  // Entries that explain most of what is left. All of them are looked at once: reading them takes longer than
+  // computing.
+  std::vector<std::size_t> best(const Vector& left, std::span<const Vector> further, std::size_t count) const {
     std::vector<double> gain(entries_.size(), 0.0);
     parallel_for(static_cast<int>(entries_.size()), options_.threads, [&](int e) {
       const auto place = static_cast<std::size_t>(e);
-      if (rest[place] <= 0) return;
+      const double rest = rest_of(place, further);
+      if (rest <= 0) return;
       const double product = dot(entries_[place].values, left);
-      gain[place] = -product * product / rest[place];
+      gain[place] = -product * product / rest;
     });
-    std::vector<std::size_t> order = ranked(gain);
-    order.resize(std::min(count, order.size()));
+    std::vector<std::size_t> order(entries_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto end = order.begin() + static_cast<std::ptrdiff_t>(std::min(count, order.size()));
+    std::partial_sort(order.begin(), end, order.end(),
+                      [&](std::size_t a, std::size_t b) { return gain[a] < gain[b] || (gain[a] == gain[b] && a < b); });
+    order.erase(end, order.end());
     return order;
   }
 
-  void pursue(const std::vector<std::size_t>& picked, std::vector<Found>& found) const {
+  // The directions of the columns, and those that these entries add.
+  std::optional<std::vector<Vector>> directions_with(const std::vector<std::size_t>& picked) const {
     std::vector<Vector> directions = directions_;
-    Vector rest = entries_left_;
     for (const std::size_t e : picked) {
       Vector v = entries_[e].values;
       for (const Vector& q : directions) take_away(v, q);
       const double length = std::sqrt(dot(v, v));
-      if (!(length > 0)) return;
+      if (!(length > 0)) return std::nullopt;
       for (double& value : v) value /= length;
       directions.push_back(std::move(v));
     }
-    const Vector left = residual(directions);
+    return directions;
+  }
+  std::span<const Vector> further(const std::vector<Vector>& directions) const {
+    return std::span(directions).subspan(directions_.size());
+  }
+
+  void pursue(const std::vector<std::size_t>& picked, std::vector<Found>& found) const {
+    const std::optional<std::vector<Vector>> directions = directions_with(picked);
+    if (!directions) return;
+    const Vector left = residual(*directions);
     const double share = dot(left, left) / std::max(dot(target_, target_), 1e-300);
     // A further factor must explain much to be worth its description.
     found.push_back({picked, portable::log(share + 1e-28) + 0.3 * static_cast<double>(picked.size())});
     if (share < 1e-24 || !thorough_) return;
     if (picked.size() == most_picked) return exchange(picked, share, found);
-    parallel_for(static_cast<int>(entries_.size()), options_.threads, [&](int place) {
-      const auto e = static_cast<std::size_t>(place);
-      for (std::size_t d = directions_.size(); d < directions.size() && rest[e] > 0; ++d) {
-        const double along = dot(entries_[e].values, directions[d]);
-        rest[e] -= along * along;
-      }
-      if (rest[e] < 1e-6 * entries_left_[e]) rest[e] = 0;
-    });
-    for (const std::size_t e : best(left, rest, picked.size() == 1 ? second_picks : 1)) {
+    for (const std::size_t e : best(left, further(*directions), picked.size() == 1 ? second_picks : 1)) {
       std::vector<std::size_t> more = picked;
       more.push_back(e);
       pursue(more, found);
@@ -174,29 +196,16 @@ class Pursuit {
   void exchange(std::vector<std::size_t> picked, double share, std::vector<Found>& found) const {
     for (std::size_t unchanged = 0, k = 0; unchanged < picked.size() && share > 1e-24;
          k = (k + 1) % picked.size(), ++unchanged) {
-      std::vector<Vector> directions = directions_;
-      Vector rest = entries_left_;
-      for (std::size_t p = 0; p < picked.size(); ++p) {
-        if (p == k) continue;
-        Vector v = entries_[picked[p]].values;
-        for (const Vector& q : directions) take_away(v, q);
-        const double length = std::sqrt(dot(v, v));
-        if (!(length > 0)) return;
-        for (double& value : v) value /= length;
-        parallel_for(static_cast<int>(entries_.size()), options_.threads, [&](int e) {
-          const auto place = static_cast<std::size_t>(e);
-          if (rest[place] <= 0) return;
-          const double along = dot(entries_[place].values, v);
-          rest[place] -= along * along;
-          if (rest[place] < 1e-6 * entries_left_[place]) rest[place] = 0;
-        });
-        directions.push_back(std::move(v));
-      }
-      const Vector left = residual(directions);
-      const std::size_t other = best(left, rest, 1)[0];
-      if (rest[other] <= 0) return;
+      std::vector<std::size_t> others = picked;
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(k));
+      const std::optional<std::vector<Vector>> directions = directions_with(others);
+      if (!directions) return;
+      const Vector left = residual(*directions);
+      const std::size_t other = best(left, further(*directions), 1)[0];
+      const double rest = rest_of(other, further(*directions));
+      if (rest <= 0) return;
       const double along = dot(entries_[other].values, left);
-      const double now = (dot(left, left) - along * along / rest[other]) / std::max(dot(target_, target_), 1e-300);
+      const double now = (dot(left, left) - along * along / rest) / std::max(dot(target_, target_), 1e-300);
       if (!(now < 0.999 * share)) continue;
       share = std::max(now, 0.0), picked[k] = other, unchanged = 0;
     }

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/threads.hpp"
+#include "fit/climb.hpp"
 #include "fit/description.hpp"
 #include "fit/form_algebra.hpp"
 #include "fit/form_units.hpp"
@@ -37,7 +39,8 @@ class FunctionSearch {
     return result_;
   }
 
-  SearchResult run() {
+  // enough: asked before what takes long, whether something else was found that is exact.
+  SearchResult run(const std::function<bool()>& enough) {
     std::vector<std::string> around = {""};
     for (const std::string_view function : {"asin", "acos", "exp", "log"}) {
       if (std::find(options_.functions.begin(), options_.functions.end(), function) != options_.functions.end())
@@ -57,6 +60,7 @@ class FunctionSearch {
     for (const View& view : views) {
       if (done()) break;
       factors.push_back(products(view));
+      if (factors.size() == 1 && !done()) exact_ = enough();
     }
     for (std::size_t v = 0; v < views.size() && !done(); ++v) {
       const std::string& outer = views[v].outer;
@@ -275,16 +279,34 @@ class FunctionSearch {
         form.products[k].coefficient = fixed.products[k].coefficient;
       for (std::size_t s = 0; s < form.sums.size(); ++s) form.sums[s] = fixed.sums[s];
     }
-    const std::optional<Refit> fitted = refit(form, data_, judgement_, 30);
+    std::optional<Refit> fitted = refit(form, data_, judgement_, 30);
     if (!fitted) return {};
+    leave_out_rounding(form, *fitted);
     const double length = description_length(form, fitted->mse, judgement_.size()) + cost_of_units(form, data_.units);
     std::string key = key_of(form);
     return {{std::move(form), fitted->mse, length, fitted->deviations}, std::move(key)};
   }
 
+  static bool is_exact(double mse) { return mse < rounding_level * rounding_level; }
+
+  // Where the rest gives every row, a term is nothing but rounding.
+  void leave_out_rounding(Form& form, Refit& fitted) const {
+    std::vector<bool> negative = data_.negative;
+    for (const Atom& atom : form.atoms) negative.push_back(atom.negative);
+    for (bool shorter = is_exact(fitted.mse); std::exchange(shorter, false);) {
+      for (Form& without : with_a_term_less(form)) {
+        if (!normalise(without, negative)) continue;
+        std::optional<Refit> again = refit(without, data_, judgement_, 30);
+        if (!again || !is_exact(again->mse)) continue;
+        form = std::move(without), fitted = std::move(*again), shorter = true;
+        break;
+      }
+    }
+  }
+
   void keep(Found found) {
     if (!std::isfinite(found.length)) return;
-    exact_ = exact_ || is_exact(found);
+    exact_ = exact_ || is_exact(found.mse);
     const auto same =
         std::find_if(result_.found.begin(), result_.found.end(), [&](const Found& f) { return f.key == found.key; });
     if (same == result_.found.end()) {
@@ -327,8 +349,9 @@ std::vector<std::string> functions_worth_a_try(const Data& data, const FitOption
   return names;
 }
 
-SearchResult search_functions(const Data& data, const FitOptions& options, const SearchWatch& watch) {
-  return FunctionSearch(data, options, watch).run();
+SearchResult search_functions(const Data& data, const FitOptions& options, const SearchWatch& watch,
+                              const std::function<bool()>& enough) {
+  return FunctionSearch(data, options, watch).run(enough);
 }
 
 }  // namespace nalm::fitting

@@ -7,7 +7,9 @@
 namespace nalm::fitting {
 
 // What it finds are forms of the table with atoms. Restarts are the trainings on tables with atoms as further columns.
-SearchResult search_functions(const Data& data, const FitOptions& options, const SearchWatch& watch);
+// Products with functions come first; then, before what takes long, it asks whether there is an exact formula already.
+SearchResult search_functions(const Data& data, const FitOptions& options, const SearchWatch& watch,
+                              const std::function<bool()>& enough);
 
 // The functions of a product that describes the rows more shortly than this formula, found in a fraction of a second;
 // empty if there is none.
