@@ -11,6 +11,7 @@
 #include "fit/finds.hpp"
 #include "fit/multipliers.hpp"
 #include "fit/polynomials.hpp"
+#include "fit/starts/equations.hpp"
 #include "fit/starts/starts.hpp"
 #include "nalm/detail/portable.hpp"
 #include "numeric/student.hpp"
@@ -47,7 +48,7 @@ class Search : Finds {
       if (w >= 2 && best_length - length < 5 && agreeing() >= 3) break;
       best_length = length;
     }
-    if (most_waves == 0) search_rest();
+    if (most_waves == 0) search_rest(), search_roots_beside();
     return std::move(result_);
   }
 
@@ -264,6 +265,21 @@ class Search : Finds {
       form.products.push_back(law);
       return form;
     });
+  }
+
+  // A root beside a product, as the solutions of quadratic equations have it, hides from trainings. Exact ones only:
+  // where the best formula leaves much there is noise, or another truth.
+  void search_roots_beside() {
+    if (exact_ || result_.cut || result_.found.empty() || judgement_.size() < fewest_rows_for_large) return;
+    const double deviation = data_.y_deviation / data_.y_scale;
+    if (!(result_.found[0].mse < most_left_of_a_law * most_left_of_a_law * deviation * deviation)) return;
+    for (const Form& form : roots_of_equations(data_, options_.powers, options_.threads, watch_.stop)) {
+      const Found root = Finds::judged(form, true);
+      if (!is_exact(root)) continue;
+      keep(root);
+      result_.restarts.push_back(root);
+    }
+    sort_found();
   }
 
   // What a search on another table found, on this one.

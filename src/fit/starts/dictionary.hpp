@@ -40,6 +40,7 @@ class Dictionary {
 // What is explained: weight * (the target to some power) by weight * (sums of dictionary entries).
 struct Goal {
   std::vector<double> target, weights;
+  std::vector<std::vector<double>> beside = {};  // weighted; these have a number of their own in any sum
 };
 // (target / factor)^power is a sum; errors of the target, not of its power, count.
 Goal goal_for(const Dictionary& dictionary, double power, const std::vector<double>& factor);

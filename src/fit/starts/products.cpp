@@ -35,6 +35,7 @@ ProductPicker::ProductPicker(const Dictionary& dictionary, Goal goal)
   for (std::size_t k = 0; k < d_.rows(); ++k) weighted_[k] = goal_.target[k] * goal_.weights[k];
   of_target_ = products_with(weighted_);
   of_weights_ = products_with(goal_.weights);
+  for (const Vector& v : goal_.beside) of_beside_.push_back(products_with(v));
 }
 
 void ProductPicker::fill(std::size_t j, Vector& out) const {
@@ -63,6 +64,7 @@ class ProductPicker::Pursuit {
     shares_.clear();
     products_ = picker_.of_target_;
     span(picker_.goal_.weights, picker_.of_weights_);
+    for (std::size_t k = 0; k < picker_.of_beside_.size(); ++k) span(picker_.goal_.beside[k], picker_.of_beside_[k]);
     for (const std::size_t j : entries) add(j);
   }
 

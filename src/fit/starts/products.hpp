@@ -29,6 +29,7 @@ class ProductPicker {
   const Goal goal_;
   numeric::Vector whole_, weighted_;        // squares of every entry; the target
   numeric::Vector of_target_, of_weights_;  // products of every entry with these
+  std::vector<numeric::Vector> of_beside_;
 };
 
 }  // namespace nalm::fitting

@@ -1,0 +1,57 @@
+// A root beside a product: the solutions of quadratic equations.
+#include "fit/starts/equations.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "fit/cases.hpp"
+#include "fit/refine.hpp"
+#include "nalm/fit.hpp"
+
+namespace nalm::fitting::equations_test {
+namespace {
+
+const std::vector<test::Column> columns{{"a", 1, 3}, {"b", 5, 9}, {"c", 0.5, 2}};
+
+double root_of(const double* x, double sign) {
+  return (-x[1] + sign * std::sqrt(x[1] * x[1] - 4 * x[0] * x[2])) / (2 * x[0]);
+}
+
+// The root mean square errors of the forms that are found, in units of the target's size.
+template <class Target>
+std::vector<double> errors(Target target) {
+  const Data data = *prepare(test::table_of(columns, 150, 5, target), {.target = "y"});
+  const Rows rows = rows_of(data, data.train, data.train.size());
+  std::vector<double> result;
+  for (const Form& form : roots_of_equations(data, Powers::Half, 2, {}))
+    result.push_back(std::sqrt(mean_squared_error(form, data, rows)));
+  return result;
+}
+
+TEST(RootsOfEquations, AreFoundWithEitherSign) {
+  for (const double sign : {1.0, -1.0}) {
+    const std::vector<double> found = errors([sign](const double* x, Xoshiro&) { return root_of(x, sign); });
+    ASSERT_FALSE(found.empty()) << sign;
+    for (const double error : found) EXPECT_LT(error, 1e-8) << sign;
+  }
+}
+
+TEST(RootsOfEquations, AreNotSeenInNoise) {
+  EXPECT_TRUE(errors([](const double* x, Xoshiro& random) { return root_of(x, 1) * (1 + 1e-4 * random.gaussian()); }).empty());
+}
+
+TEST(RootsOfEquations, OfATargetWithBothSignsOfTheRootAreNone) {
+  EXPECT_TRUE(errors([](const double* x, Xoshiro&) { return root_of(x, x[1] > 7 ? 1 : -1); }).empty());
+}
+
+TEST(RootsOfEquations, AreAFormulaLikeOthers) {
+  const Fit found = *fit(test::table_of(columns, 150, 5, [](const double* x, Xoshiro&) { return root_of(x, 1); }),
+                         {.target = "y", .threads = 2});
+  EXPECT_EQ(print(found.best().formula), "(sqrt(0.25*b^2 - a*c) - 0.5*b)/a");
+  EXPECT_TRUE(found.is_law() && found.verified) << found.reason;
+}
+
+}  // namespace
+}  // namespace nalm::fitting::equations_test
