@@ -59,7 +59,10 @@ class Speller {
 
   // Nowhere negative, if the variables are what they are said to be.
   bool is_never_negative(const SpelledFactor& base) const {
-    if (!is_sum(base)) return is_positive(base.atom) || (base.atom.kind() == Kind::Call && base.atom.name() == "abs");
+    if (!is_sum(base)) {
+      const bool number = base.atom.kind() == Kind::Constant && base.atom.constant() >= 0;
+      return number || is_positive(base.atom) || (base.atom.kind() == Kind::Call && base.atom.name() == "abs");
+    }
     return std::all_of(base.sum.begin(), base.sum.end(), [&](const SpelledProduct& term) {
       return is_plus(term) && std::all_of(term.factors.begin(), term.factors.end(), [&](const SpelledFactor& factor) {
                return has_root(factor.power) || is_whole_power(factor.power / 2) || is_never_negative(factor);
@@ -137,6 +140,12 @@ class Speller {
         k += common.factors.size();
       }
       divide_sums(product);
+      SpelledProduct opened = product;
+      open_roots(opened);
+      bool shorter = false;
+      for (std::size_t k = 0; k < opened.factors.size(); ++k)
+        if (is_sum(opened.factors[k]) && has_root(opened.factors[k].power)) shorter |= take_out_of_root(opened, k);
+      if (shorter) product = std::move(opened);
     }
   }
 
@@ -308,15 +317,149 @@ class Speller {
     for (const Way& way : ways)
       if (way.divides_root && cost(way) < cost(*best)) best = &way;
     if (best == &ways.front()) return;
+    SpelledProduct divided = product;
     for (std::size_t s = 0; s < sums.size(); ++s) {
       if (best->divisors[s] == 0) continue;
-      SpelledSum& sum = product.factors[sums[s]].sum;
+      SpelledSum& sum = divided.factors[sums[s]].sum;
       for (SpelledProduct& term : sum) set_power(term, variable, power_of(term, variable) - best->divisors[s]);
-      std::stable_partition(sum.begin(), sum.end(), [](const SpelledProduct& term) { return term.factors.empty(); });
+      numbers_first(sum);
     }
     // Last, because it may move the sums.
-    set_power(product, variable, best->outside);
+    set_power(divided, variable, best->outside);
+    if (has_one_minus(product) && !is_better(divided, product)) return;
+    product = std::move(divided);
     changed_ = true;
+  }
+
+  static void numbers_first(SpelledSum& sum) {
+    std::stable_partition(sum.begin(), sum.end(), [](const SpelledProduct& term) { return term.factors.empty(); });
+  }
+
+  static bool has_one_minus(const SpelledProduct& product) {
+    return std::any_of(product.factors.begin(), product.factors.end(), [](const SpelledFactor& factor) {
+      return has_root(factor.power) && is_difference(factor) && factor.sum[0].factors.empty() &&
+             factor.sum[0].above == 1 && factor.sum[0].below == 1;
+    });
+  }
+
+  // Numbers, variables and operations as people count them: a sign is part of what it stands before.
+  static std::size_t size_of(const SpelledSum& sum) {
+    std::size_t size = sum.size() - 1;
+    for (const SpelledProduct& term : sum) size += size_of(term);
+    return size;
+  }
+  static std::size_t size_of(const SpelledProduct& product) {
+    std::size_t size = 0, parts = 0;
+    bool root = false, above = false;
+    for (const SpelledFactor& factor : product.factors) {
+      ++parts;
+      above = above || factor.power > 0;
+      if (is_sum(factor)) {
+        size += size_of(factor.sum);
+      } else {
+        formula::visit_operands_first(factor.atom, [&](const Expression&) { ++size; });
+      }
+      if (std::fabs(factor.power) == 0.5) {
+        root = true;  // one for all
+      } else if (std::fabs(factor.power) != 1) {
+        size += 2;
+      }
+    }
+    const bool number_above = std::fabs(product.above) != 1, number_below = std::fabs(product.below) != 1;
+    parts += (number_above ? 1 : 0) + (number_below ? 1 : 0);
+    size += (number_above ? 1 : 0) + (number_below ? 1 : 0) + (root ? 1 : 0);
+    if (!above && !number_above) ++size, ++parts;  // 1/...
+    return size + parts - 1;
+  }
+
+  // Shorter; or as short, and with a root of 1 minus something.
+  static bool is_better(const SpelledProduct& changed, const SpelledProduct& product) {
+    const std::size_t now = size_of(changed), then = size_of(product);
+    return now < then || (now == then && has_one_minus(changed) && !has_one_minus(product));
+  }
+
+  static bool repeats_a_variable(const SpelledProduct& product) {
+    std::set<std::string> seen;
+    return std::any_of(product.factors.begin(), product.factors.end(), [&](const SpelledFactor& factor) {
+      return !is_sum(factor) && factor.atom.kind() == Kind::Variable && !seen.insert(factor.atom.name()).second;
+    });
+  }
+
+  // A root of a product of what is nowhere negative, and of one thing more, is the product of their roots.
+  void open_roots(SpelledProduct& product) {
+    for (std::size_t k = 0; k < product.factors.size(); ++k) {
+      const SpelledFactor root = product.factors[k];
+      if (root.sum.size() != 1 || !has_root(root.power) || root.sum[0].above != 1 || root.sum[0].below != 1) continue;
+      const std::vector<SpelledFactor>& factors = root.sum[0].factors;
+      const auto unknown = std::count_if(factors.begin(), factors.end(),
+                                         [&](const SpelledFactor& factor) { return !is_never_negative(factor); });
+      const bool simple = std::all_of(factors.begin(), factors.end(),
+                                      [](const SpelledFactor& factor) { return std::fabs(factor.power) == 1; });
+      if (unknown > 1 || !simple) continue;
+      product.factors.erase(product.factors.begin() + static_cast<std::ptrdiff_t>(k));
+      for (SpelledFactor factor : factors) {
+        factor.power *= root.power;
+        product.factors.push_back(std::move(factor));
+      }
+    }
+  }
+
+  // What some terms of a sum under a root have in common goes out of it, where that makes the whole shorter:
+  // sqrt(a^2*m + u)/(a*sqrt(m)) is sqrt(1 + u/(a^2*m)).
+  bool take_out_of_root(SpelledProduct& product, std::size_t place) {
+    constexpr std::size_t most_terms = 6;
+    const SpelledSum& sum = product.factors[place].sum;
+    const bool plain = std::none_of(sum.begin(), sum.end(), [](const SpelledProduct& term) {
+      return std::any_of(term.factors.begin(), term.factors.end(), is_sum) || repeats_a_variable(term);
+    });
+    if (!plain || repeats_a_variable(product) || sum.size() < 2 || sum.size() > most_terms) return false;
+    std::optional<SpelledProduct> best;
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      for (std::size_t j = i; j < sum.size(); ++j) {
+        std::optional<SpelledProduct> changed = with_common_part_outside(product, place, sum[i], sum[j]);
+        if (changed && is_better(*changed, best ? *best : product)) best = std::move(changed);
+      }
+    }
+    if (!best) return false;
+    product = std::move(*best);
+    return changed_ = true;
+  }
+
+  // Divides the sum by what these two of its terms have in common.
+  std::optional<SpelledProduct> with_common_part_outside(const SpelledProduct& product, std::size_t place,
+                                                         const SpelledProduct& a, const SpelledProduct& b) const {
+    SpelledProduct result = product;
+    SpelledSum& sum = result.factors[place].sum;
+    const double power = result.factors[place].power;
+    bool any = false;
+    std::vector<std::pair<std::string, double>> outside;
+    for (const SpelledFactor& factor : a.factors) {
+      if (!is_positive(factor.atom) || power_of(b, factor.atom.name()) != factor.power) continue;
+      const std::string& name = factor.atom.name();
+      for (SpelledProduct& term : sum) set_power(term, name, power_of(term, name) - factor.power);
+      outside.emplace_back(name, power_of(product, name) + factor.power * power);
+      any = true;
+    }
+    if (!any) return std::nullopt;
+    // A number that both have, where the others have none.
+    const double number = std::fabs(a.above);
+    const bool same = number != 1 && std::fabs(b.above) == number && a.below == 1 && b.below == 1;
+    const bool divides = same && std::all_of(sum.begin(), sum.end(), [&](const SpelledProduct& term) {
+                           return std::fabs(term.above) == number ? term.below == 1 : std::fabs(term.above) == 1;
+                         });
+    if (divides) {
+      for (SpelledProduct& term : sum) {
+        if (std::fabs(term.above) == number) {
+          term.above /= number;
+        } else {
+          term.below *= number;
+        }
+      }
+    }
+    numbers_first(sum);
+    if (divides) result.factors.push_back({Expression(number), {}, power});
+    for (const auto& [name, new_power] : outside) set_power(result, name, new_power);
+    return result;
   }
 
   const std::set<std::string>& positive_;

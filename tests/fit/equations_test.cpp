@@ -8,7 +8,6 @@
 
 #include "fit/cases.hpp"
 #include "fit/refine.hpp"
-#include "nalm/fit.hpp"
 
 namespace nalm::fitting::equations_test {
 namespace {
@@ -39,18 +38,12 @@ TEST(RootsOfEquations, AreFoundWithEitherSign) {
 }
 
 TEST(RootsOfEquations, AreNotSeenInNoise) {
-  EXPECT_TRUE(errors([](const double* x, Xoshiro& random) { return root_of(x, 1) * (1 + 1e-4 * random.gaussian()); }).empty());
+  EXPECT_TRUE(
+      errors([](const double* x, Xoshiro& random) { return root_of(x, 1) * (1 + 1e-4 * random.gaussian()); }).empty());
 }
 
 TEST(RootsOfEquations, OfATargetWithBothSignsOfTheRootAreNone) {
   EXPECT_TRUE(errors([](const double* x, Xoshiro&) { return root_of(x, x[1] > 7 ? 1 : -1); }).empty());
-}
-
-TEST(RootsOfEquations, AreAFormulaLikeOthers) {
-  const Fit found = *fit(test::table_of(columns, 150, 5, [](const double* x, Xoshiro&) { return root_of(x, 1); }),
-                         {.target = "y", .threads = 2});
-  EXPECT_EQ(print(found.best().formula), "(sqrt(0.25*b^2 - a*c) - 0.5*b)/a");
-  EXPECT_TRUE(found.is_law() && found.verified) << found.reason;
 }
 
 }  // namespace

@@ -87,6 +87,15 @@ TEST(Fit, FindsACentreOfMass) {
   EXPECT_TRUE(fit.is_law() && fit.verified) << fit.reason;
 }
 
+TEST(Fit, FindsARootBesideAProduct) {
+  const Table table = table_of({{"a", 1, 3}, {"b", 5, 9}, {"c", 0.5, 2}}, 150, 5, [](const double* x, Xoshiro&) {
+    return (-x[1] + std::sqrt(x[1] * x[1] - 4 * x[0] * x[2])) / (2 * x[0]);
+  });
+  const Fit fit = fitted(table);
+  EXPECT_EQ(text_of(fit), "(sqrt(0.25*b^2 - a*c) - 0.5*b)/a");
+  EXPECT_TRUE(fit.is_law() && fit.verified) << fit.reason;
+}
+
 TEST(Fit, FindsTheEnergyOfASpringBesideAColumnThatSaysNothing) {
   const Table table = table_of({{"k", 1, 5}, {"x", -2, 2}, {"colour", -2, 2}}, 200, 3,
                                [](const double* x, Xoshiro&) { return 0.5 * x[0] * x[1] * x[1]; });

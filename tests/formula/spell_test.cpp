@@ -60,6 +60,15 @@ TEST(Spell, OneMinusAFraction) {
     EXPECT_EQ(spell(as_it_is), print(*parse_expression(as_it_is)));
 }
 
+TEST(Spell, WhatTermsUnderARootHaveInCommon) {
+  EXPECT_EQ(spell("sqrt((2*a*b^2 + c^2*m*u^4)/m)/(c*u^2)"), "sqrt(1 + 2*a*b^2/(c^2*m*u^4))");
+  EXPECT_EQ(spell("m/sqrt(1/v^2 - 1/c^2)"), "m*v/sqrt(1 - v^2/c^2)");
+  EXPECT_EQ(spell("m*v/sqrt(1 - v^2/c^2)"), "m*v/sqrt(1 - v^2/c^2)");
+  EXPECT_EQ(spell("sqrt(2*a*m - u^2/x^2 - 2*b*m)/m"), "sqrt(2*(a - u^2/(2*x^2*m) - b)/m)");
+  for (const char* as_it_is : {"sqrt(1/a + 1/b)", "m*sqrt(a*b + c)", "a*sqrt(b^2 + c^2*m^2)"})
+    EXPECT_EQ(spell(as_it_is), print(*parse_expression(as_it_is)));
+}
+
 TEST(Spell, CommonFactors) {
   EXPECT_EQ(spell("0.5*m*u^2 + 0.5*m*v^2", {}), "0.5*m*(u^2 + v^2)");
   EXPECT_EQ(spell("a*m/x - b*m/x", {}), "m*(a - b)/x");

@@ -90,7 +90,8 @@ class Equations {
     // What cancels does so to rounding.
     std::erase_if(sum.terms, [&](const Term& term) { return std::fabs(sized(term)) < 1e-9 * size * size; });
     return Form{{std::move(sum)},
-                {{{unscaled(size * half, beside, data_), true}, beside, {}}, {{plus > 0 ? 1.0 : -1.0, true}, none, {{0, 0.5}}}}};
+                {{{unscaled(size * half, beside, data_), true}, beside, {}},
+                 {{plus > 0 ? 1.0 : -1.0, true}, none, {{0, 0.5}}}}};
   }
 
   double sized(const Term& term) const {

@@ -1,6 +1,6 @@
-// Formulas with a root beside another product, as b*B + sqrt(S): they solve a quadratic equation, y^2 = 2*b*B*y + C, where
-// C = S - (b*B)^2 is a sum of products. For a given product B that is linear in all numbers, so that simple B are tried
-// one after the other.
+// Formulas with a root beside another product, as b*B + sqrt(S): they solve a quadratic equation, y^2 = 2*b*B*y + C,
+// where C = S - (b*B)^2 is a sum of products. For a given product B that is linear in all numbers, so that simple B are
+// tried one after the other.
 #pragma once
 
 #include <functional>
