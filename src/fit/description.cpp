@@ -30,12 +30,14 @@ double cost_of_powers(const PowerList& powers) {
 }
 
 double cost_of_number(const Number& number, std::size_t rows) {
-  if (number.free) return 1 + 0.5 * portable::log(static_cast<double>(rows));
+  if (number.free) return cost_of_free_number(rows);
   if (std::fabs(number.value) == 1) return number.value < 0 ? 0.3 : 0;
   return 2;
 }
 
 }  // namespace
+
+double cost_of_free_number(std::size_t rows) { return 1 + 0.5 * portable::log(static_cast<double>(rows)); }
 
 double length_of_errors(double mse, std::size_t rows) {
   return 0.5 * static_cast<double>(rows) * portable::log(above_rounding(mse));

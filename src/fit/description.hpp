@@ -8,6 +8,9 @@ namespace nalm::fitting {
 // An error below this share of the target's size is rounding, not information.
 inline constexpr double rounding_level = 1e-10;
 
+// How many nats it takes to tell somebody a number that was fitted to so many rows.
+double cost_of_free_number(std::size_t rows);
+
 // How many nats it takes to tell somebody the errors of so many rows. mse is in units of the target's size.
 double length_of_errors(double mse, std::size_t rows);
 

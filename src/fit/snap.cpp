@@ -10,10 +10,22 @@
 
 namespace nalm::fitting {
 
+namespace {
+
+// 1 and -1 alone.
+std::optional<SimpleNumber> one_or_nothing(double value, double tolerance) {
+  const std::optional<SimpleNumber> simple = simple_number(value, tolerance);
+  return simple && std::fabs(simple->value) == 1 ? simple : std::nullopt;
+}
+
+}  // namespace
+
 std::optional<SnappedNumbers> snap_numbers(Form& form, const Data& data, const Rows& rows) {
   const std::optional<Refit> first = refit(form, data, rows, 40);
   if (!first) return std::nullopt;
   const double t = interval_reach(rows.size(), first->deviations.size());
+  // A factor of 1 is no number at all: it may be off by as much as a number costs to describe.
+  const double reach_of_one = std::sqrt(2 * cost_of_free_number(rows.size()));
   std::vector<Number*> open;  // those that were free
   for (Number* number : numbers(form)) {
     if (number->free) open.push_back(number);
@@ -33,7 +45,8 @@ std::optional<SnappedNumbers> snap_numbers(Form& form, const Data& data, const R
       const double value = open[k]->value;
       const double tolerance = std::max(t * deviations[slot++], 1e-9 * std::fabs(value));
       if (refused[k]) continue;
-      const std::optional<SimpleNumber> candidate = simple_number(value, tolerance);
+      std::optional<SimpleNumber> candidate = simple_number(value, tolerance);
+      if (!candidate) candidate = one_or_nothing(value, std::max(tolerance, reach_of_one * deviations[slot - 1]));
       if (candidate && candidate->accident < simple.accident) chosen = k, simple = *candidate;
     }
     if (chosen == open.size()) break;

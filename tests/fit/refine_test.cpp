@@ -218,6 +218,18 @@ TEST(SnapNumbers, DoesNotRoundToANumberOutsideOfTheErrorBar) {
   EXPECT_NEAR(c.value, 3.02, 0.004);
 }
 
+// A number costs ln(5000)/2 + 1 nats: 1, which is no number, may be 3.2 standard errors off. Here it is 2.9, and 2
+// would not do.
+TEST(SnapNumbers, OneMayBeFartherOffThanOtherNumbers) {
+  for (const double truth : {1.0, 2.0}) {
+    Problem p = noisy_product(truth, 0.01, 5000, 12);
+    const FitConstant at_truth = p.snap().constants[0];
+    const double deviation = (at_truth.high - at_truth.low) / 2 / 2.58;
+    Problem off = noisy_product(truth + truth - at_truth.estimate + 2.9 * deviation, 0.01, 5000, 12);
+    EXPECT_EQ(off.snap().constants[0].snapped, truth == 1) << off.snap().constants[0].estimate;
+  }
+}
+
 TEST(SimpleNumber, IsOneThatNoAccidentBringsSoClose) {
   EXPECT_EQ(simple_number(2.0000001, 1e-6)->value, 2.0);
   EXPECT_EQ(simple_number(0.33333334, 1e-6)->value, 1.0 / 3);

@@ -18,7 +18,7 @@ using namespace numeric;
 namespace {
 
 constexpr std::size_t rows_of_a_pursuit = 144, most_columns_of_an_argument = 5, most_picked = 3;
-constexpr std::size_t first_picks = 8, second_picks = 2;
+constexpr std::size_t first_picks = 8, second_picks = 2, most_exchanged = 4;
 
 class Pursuit {
  public:
@@ -60,6 +60,9 @@ class Pursuit {
       if (entries_[a].shape == Shape::Plain)
         result.atoms.push_back({std::string(entries_[a].function), entries_[a].argument, true});
     }
+    std::stable_sort(leaves_.begin(), leaves_.end(), [](const Leaf& a, const Leaf& b) { return a.share < b.share; });
+    if (leaves_.size() > most_exchanged) leaves_.resize(most_exchanged);
+    for (const Leaf& leaf : leaves_) exchange(leaf.picked, leaf.share, found);
     std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.score < b.score; });
     for (const Found& f : found)
       if (std::optional<Form> form = form_of(f.picked)) result.forms.push_back(std::move(*form));
@@ -70,6 +73,10 @@ class Pursuit {
   struct Found {
     std::vector<std::size_t> picked;
     double score;
+  };
+  struct Leaf {
+    std::vector<std::size_t> picked;
+    double share;  // of the target that is left
   };
 
   // ---- entries ----
@@ -176,7 +183,7 @@ class Pursuit {
     return std::span(directions).subspan(directions_.size());
   }
 
-  void pursue(const std::vector<std::size_t>& picked, std::vector<Found>& found) const {
+  void pursue(const std::vector<std::size_t>& picked, std::vector<Found>& found) {
     const std::optional<std::vector<Vector>> directions = directions_with(picked);
     if (!directions) return;
     const Vector left = residual(*directions);
@@ -184,7 +191,10 @@ class Pursuit {
     // A further factor must explain much to be worth its description.
     found.push_back({picked, portable::log(share + 1e-28) + 0.3 * static_cast<double>(picked.size())});
     if (share < 1e-24 || !thorough_) return;
-    if (picked.size() == most_picked) return exchange(picked, share, found);
+    if (picked.size() == most_picked) {
+      leaves_.push_back({picked, share});
+      return;
+    }
     for (const std::size_t e : best(left, further(*directions), picked.size() == 1 ? second_picks : 1)) {
       std::vector<std::size_t> more = picked;
       more.push_back(e);
@@ -310,6 +320,7 @@ class Pursuit {
   std::vector<Vector> directions_, of_columns_;
   std::vector<Entry> entries_;
   Vector entries_left_;
+  std::vector<Leaf> leaves_;
 };
 
 }  // namespace

@@ -26,6 +26,8 @@ constexpr std::size_t rows_of_a_measurement = 256, rows_of_a_trial = 128, entrie
 constexpr std::size_t most_forms = 12, most_searched = 4, most_pairs = 2, most_factors = 2, most_of_a_ladder = 8;
 constexpr int terms_of_a_trial = 4;
 constexpr std::size_t waves_with_atoms = 2;
+// Where the best leaves more than this of the target's squares, it is noise, or out of reach.
+constexpr double most_left_of_a_product = 0.6, most_left_of_a_trial = 0.4, less_left_around = 0.5;
 
 class FunctionSearch {
  public:
@@ -97,17 +99,29 @@ class FunctionSearch {
       });
       const auto best = std::min_element(found.begin(), found.end(),
                                          [](const Found& a, const Found& b) { return a.length < b.length; });
-      if (best != found.end()) result_.restarts.push_back(*best);
+      // Two that agree are enough.
+      bool enough = best == found.end() || best->mse > most_left_of_a_product * squares_of_target();
+      if (best != found.end()) {
+        enough = enough || (first > 0 && best->key == result_.restarts.back().key);
+        result_.restarts.push_back(*best);
+      }
       for (Found& f : found) keep(std::move(f));
+      if (enough) break;
     }
     return factors;
+  }
+
+  double squares_of_target() const {
+    const double deviation = data_.y_deviation / data_.y_scale;
+    return deviation * deviation;
   }
 
   // ---- sums, ratios and roots, with atoms as columns ----
 
   struct Trial {
     std::vector<Atom> atoms;
-    double unexplained = 1;
+    double unexplained = 1;  // of the squares of the target, or of what stands for it
+    double left = 1;         // of its deviation's squares
   };
 
   // A few rows of a view, and the products of its columns there.
@@ -115,9 +129,18 @@ class FunctionSearch {
     View view;
     Dictionary dictionary;
     std::vector<Goal> goals;
+    std::vector<double> spreads;  // of goals: the share of their squares that is no mean
   };
+  static double spread_of(const Goal& goal) {
+    double weights = 0, sum = 0, squares = 0;
+    for (std::size_t k = 0; k < goal.target.size(); ++k) {
+      const double w = goal.weights[k] * goal.weights[k];
+      weights += w, sum += w * goal.target[k], squares += w * goal.target[k] * goal.target[k];
+    }
+    return squares > 0 ? std::max(1 - sum * sum / (weights * squares), 1e-12) : 1;
+  }
   Sample sample_of_view(const View& view) const {
-    Sample sample{view, Dictionary(view.data, {}, options_.powers, 0), {}};
+    Sample sample{view, Dictionary(view.data, {}, options_.powers, 0), {}, {}};
     sample.view.data = sample_of(view.data, rows_of_a_trial);
     sample.dictionary = Dictionary(sample.view.data, sample.view.data.train, options_.powers, entries_of_a_trial);
     const std::vector<double>& y = sample.dictionary.target();
@@ -125,42 +148,42 @@ class FunctionSearch {
     for (const double power : {1.0, -1.0, 2.0, -2.0})
       if (positive || std::fabs(power) == 1)
         sample.goals.push_back(goal_for(sample.dictionary, power, std::vector<double>(y.size(), 1.0)));
+    for (const Goal& goal : sample.goals) sample.spreads.push_back(spread_of(goal));
     return sample;
   }
 
   // How well sums of a few products explain the target, its square or their reciprocals if these atoms may be factors
   // of them.
-  double unexplained(const Sample& sample, const std::vector<Atom>& atoms, int tries) const {
+  void measure(const Sample& sample, Trial& trial, int tries) const {
     std::vector<std::vector<double>> factors;
-    for (const Atom& atom : atoms) {
+    for (const Atom& atom : trial.atoms) {
       factors.push_back(values_of(atom, sample.view.data));
-      if (factors.back().empty()) return 1;
+      if (factors.back().empty()) return;
     }
     const auto add_product = [&](std::size_t a, std::size_t b) {
       factors.push_back(factors[a]);
       for (std::size_t k = 0; k < factors[b].size(); ++k) factors.back()[k] *= factors[b][k];
     };
-    for (std::size_t a = 0; a < atoms.size(); ++a)
-      for (std::size_t b = a; b < atoms.size(); ++b) add_product(a, b);
+    for (std::size_t a = 0; a < trial.atoms.size(); ++a)
+      for (std::size_t b = a; b < trial.atoms.size(); ++b) add_product(a, b);
     const Dictionary dictionary(sample.dictionary, factors);
-    double least = 1;
     for (std::size_t g = 0; g < sample.goals.size(); ++g) {
       const ProductPicker picker(dictionary, sample.goals[g]);
       Xoshiro random(1);
       for (int k = 0; k < tries; ++k) {
         const Picked picked = picker.pick(terms_of_a_trial, k > 1, k % 2 == 0, random);
         // Plain sums are simpler.
-        least = std::min(least, picked.unexplained * (g == 0 ? 1 : 1.5));
+        trial.unexplained = std::min(trial.unexplained, picked.unexplained * (g == 0 ? 1 : 1.5));
+        trial.left = std::min(trial.left, picked.unexplained / sample.spreads[g]);
       }
     }
-    return least;
   }
 
   void try_all(const Sample& sample, std::vector<Trial>& trials, int tries) const {
     parallel_for(static_cast<int>(trials.size()), options_.threads, [&](int k) {
       Trial& trial = trials[static_cast<std::size_t>(k)];
       if (watch_.stop && watch_.stop()) return;
-      trial.unexplained = std::min(trial.unexplained, unexplained(sample, trial.atoms, tries));
+      measure(sample, trial, tries);
     });
     std::stable_sort(trials.begin(), trials.end(),
                      [](const Trial& a, const Trial& b) { return a.unexplained < b.unexplained; });
@@ -171,7 +194,8 @@ class FunctionSearch {
     const auto at = [&](double factor) {
       Trial moved = trial;
       for (Term& term : moved.atoms.back().argument.terms) term.coefficient.value *= factor;
-      moved.unexplained = unexplained(sample, moved.atoms, 2);
+      moved.unexplained = moved.left = 1;
+      measure(sample, moved, 2);
       return moved;
     };
     double step = 1.3;
@@ -192,6 +216,13 @@ class FunctionSearch {
     std::vector<Trial> singles(trials.begin(),
                                trials.begin() + static_cast<std::ptrdiff_t>(std::min(trials.size(), most_tried)));
     try_all(sample, singles, 8);
+    if (singles.empty() || singles[0].left > most_left_of_a_trial) return;
+    // Around a sum a function has to explain much.
+    if (view.outer.empty()) {
+      least_left_ = std::min(least_left_, singles[0].left);
+    } else if (singles[0].left > less_left_around * least_left_) {
+      return;
+    }
     trials.assign(singles.begin(),
                   singles.begin() + static_cast<std::ptrdiff_t>(std::min(singles.size(), most_searched)));
     parallel_for(static_cast<int>(trials.size()), options_.threads,
@@ -327,6 +358,7 @@ class FunctionSearch {
   const Rows judgement_;
   SearchResult result_;
   bool exact_ = false;
+  double least_left_ = infinity;  // by a trial without a function around the whole
 };
 
 }  // namespace
