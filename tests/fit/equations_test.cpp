@@ -42,6 +42,19 @@ TEST(RootsOfEquations, AreNotSeenInNoise) {
       errors([](const double* x, Xoshiro& random) { return root_of(x, 1) * (1 + 1e-4 * random.gaussian()); }).empty());
 }
 
+// A column with a zero has no reciprocal, and so only four powers.
+TEST(RootsOfEquations, AreLookedForWithFewPowersToo) {
+  Table table;
+  table.columns = {"a", "y"};
+  table.rows = 100;
+  for (int k = 0; k < 100; ++k) {
+    const double a = k / 50.0;
+    table.values.insert(table.values.end(), {a, a + std::sqrt(a * a * a + 1)});
+  }
+  const Data data = *prepare(table, {.target = "y"});
+  EXPECT_FALSE(roots_of_equations(data, Powers::Half, 1, {}).empty());
+}
+
 TEST(RootsOfEquations, OfATargetWithBothSignsOfTheRootAreNone) {
   EXPECT_TRUE(errors([](const double* x, Xoshiro&) { return root_of(x, x[1] > 7 ? 1 : -1); }).empty());
 }

@@ -40,7 +40,8 @@ class Equations {
       goal.beside[0][k] = dictionary_.values(b)[k] * y[k] * goal.weights[k];
     }
     Xoshiro random(1);
-    const Picked picked = ProductPicker(dictionary_, goal).pick(most_terms, false, true, random);
+    const int terms = static_cast<int>(std::min(most_terms, dictionary_.size()));
+    const Picked picked = ProductPicker(dictionary_, goal).pick(terms, false, true, random);
     if (!(picked.unexplained < rounding)) return std::nullopt;
     return form_of(b, goal, picked);
   }
