@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -48,8 +49,8 @@ TEST(RootsOfEquations, AreLookedForWithFewPowersToo) {
   table.columns = {"a", "y"};
   table.rows = 100;
   for (int k = 0; k < 100; ++k) {
-    const double a = k / 50.0;
-    table.values.insert(table.values.end(), {a, a + std::sqrt(a * a * a + 1)});
+    const double a = (k - 50) / 50.0;
+    table.values.insert(table.values.end(), {a, a + std::sqrt(a * a * a * a + 1)});
   }
   const Data data = *prepare(table, {.target = "y"});
   EXPECT_FALSE(roots_of_equations(data, Powers::Half, 1, {}).empty());
