@@ -279,6 +279,7 @@ class Search : Finds {
       keep(root);
       result_.restarts.push_back(root);
     }
+    result_.cut = watch_.stop && watch_.stop();
     sort_found();
   }
 

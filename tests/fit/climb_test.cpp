@@ -54,7 +54,7 @@ TEST(Changes, ARootOfAProductMayBeAMean) {
 }
 
 // From the least squares of the root to those of the reciprocal. Sums are 2.3 - a*b/9 and 3 - a*b/9, up to their scale.
-TEST(Changes, AConstantMayBeTheLargestTermOfASumWithAnotherPower) {
+TEST(Changes, ARootBesideAConstantMayBeAReciprocal) {
   const Data data = table_of([](double a, double b) { return 9 / (3 - a * b / 9) - 2; });
   const Form root{{{{{{2.33, true}, {0, 0}}, {{-1.0 / 9, false}, {1, 1}}}}},
                   {{{7.13, true}, {0, 0}, {{0, -0.5}}}, {{-3.67, true}, {0, 0}, {}}}};
