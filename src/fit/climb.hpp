@@ -9,9 +9,6 @@
 
 namespace nalm::fitting {
 
-// Of more than one product, and of sums.
-std::vector<Form> with_a_term_less(const Form& form);
-
 // What a formula is judged by.
 struct Judge {
   const Data& data;
@@ -26,8 +23,7 @@ struct Judge {
 // Leaves out terms that are not worth their description.
 void prune(const Judge& judge, Scored& scored);
 
-// Goes on with the best of all small changes - a power one up or down, a term less, another outer power, a constant -
-// until none helps.
+// Goes on with the best of all small changes until none helps.
 void climb(const Judge& judge, Scored& scored, int threads, const std::function<bool()>& stop);
 
 // The most promising of all small changes.

@@ -14,7 +14,7 @@ using namespace numeric;
 namespace {
 
 constexpr std::size_t rows_for_powers = 4000, fewest_rows_of_a_column = 20;
-constexpr double largest_power = 6;
+constexpr double largest_power_of_a_multiplier = 6;
 // How far a power may be from a whole or half number, how well it must be known to be one by no accident, and how
 // clearly nothing else may hang on the column. What passes by mistake costs time, and no more.
 constexpr double largest_distance = 0.01, most_deviations_of_a_power = 2.6, largest_deviation = 0.06;
@@ -101,7 +101,7 @@ std::optional<Multipliers> multipliers_of(const Data& data, Powers allowed) {
       const bool whole = allowed == Powers::Integer || data.negative[i];
       const double power = whole ? std::round(found.factors[i]) : std::round(2 * found.factors[i]) / 2;
       const bool is_power =
-          power != 0 && std::fabs(power) <= largest_power && found.deviations[i] < largest_deviation &&
+          power != 0 && std::fabs(power) <= largest_power_of_a_multiplier && found.deviations[i] < largest_deviation &&
           std::fabs(found.factors[i] - power) <= largest_distance + most_deviations_of_a_power * found.deviations[i];
       if (powers[i] == 0 && is_power && multiplies(i, *logs)) powers[i] = power;
     }

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "fit/finds.hpp"
+#include "fit/leading_product.hpp"
 #include "fit/multipliers.hpp"
 #include "fit/polynomials.hpp"
 #include "fit/starts/equations.hpp"
@@ -24,7 +25,6 @@ namespace {
 constexpr SearchRows many_rows{768, 512, 640, 2048};
 constexpr std::size_t most_taken_over = 16;
 constexpr std::size_t fewest_rows_for_large = 60, enough_rows_for_many_terms = 100;
-constexpr double most_left_of_a_law = 0.05, farthest_from_simple = 0.05;  // of the deviation, and of a number
 constexpr double most_unexplained = 0.25, noise_has_as_much = 0.1;
 constexpr int steps_with_fixed_powers = 6, steps_with_free_powers = 50;
 
@@ -236,33 +236,16 @@ class Search : Finds {
               [&](const Form& form) { return multiplied_by(form, *multipliers); });
   }
 
-  // A product with a simple number that explains nearly everything, as q*V*d/y^2, hides the small term beside it.
+  // What a leading product hides beside it.
   void search_rest() {
-    if (exact_ || result_.cut || result_.found.empty()) return;
-    const Found* leading = nullptr;
-    for (const Found& found : result_.found) {
-      const bool product = found.form.products.size() == 1 && found.form.sums.empty();
-      if (product && (!leading || found.mse < leading->mse)) leading = &found;
-    }
-    const double deviation = data_.y_deviation / data_.y_scale;
-    if (!leading || !(leading->mse < most_left_of_a_law * most_left_of_a_law * deviation * deviation)) return;
-    Product law = leading->form.products[0];
-    const double simple = std::round(2 * law.coefficient.value) / 2;
-    if (std::fabs(simple - law.coefficient.value) < farthest_from_simple * std::fabs(simple))
-      law.coefficient.value = simple;
-    const Form alone{{}, {law}};
-    const Rows rows = rows_of(data_, data_.all, data_.all.size());
-    const std::optional<Linearised> errors = linearised(alone, data_, rows);
-    if (!errors) return;
-    Data rest = data_;
-    for (std::size_t k = 0; k < data_.all.size(); ++k)
-      rest.y[data_.all[k]] = -errors->errors[k] * data_.y_scale / rows.weight_of(k);
-    measure_target(rest);
+    if (exact_ || result_.cut) return;
+    const std::optional<LeadingProduct> leading = leading_product_of(data_, result_.found);
+    if (!leading) return;
     FitOptions options = options_;
     options.use.clear();
     const SearchWatch watch{watch_.stop, nullptr};
-    take_over(Search(rest, options, watch, rows_).run(2), [&](Form form) {
-      form.products.push_back(law);
+    take_over(Search(leading->rest, options, watch, rows_).run(2), [&](Form form) {
+      form.products.push_back(leading->product);
       return form;
     });
   }
@@ -271,8 +254,7 @@ class Search : Finds {
   // where the best formula leaves much there is noise, or another truth.
   void search_roots_beside() {
     if (exact_ || result_.cut || result_.found.empty() || judgement_.size() < fewest_rows_for_large) return;
-    const double deviation = data_.y_deviation / data_.y_scale;
-    if (!(result_.found[0].mse < most_left_of_a_law * most_left_of_a_law * deviation * deviation)) return;
+    if (!explains_nearly_all(result_.found[0], data_)) return;
     for (const Form& form : roots_of_equations(data_, options_.powers, options_.threads, watch_.stop)) {
       const Found root = Finds::judged(form, true);
       if (!is_exact(root)) continue;

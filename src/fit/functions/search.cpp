@@ -7,24 +7,23 @@
 #include <utility>
 
 #include "base/threads.hpp"
-#include "fit/climb.hpp"
+#include "fit/changes.hpp"
 #include "fit/description.hpp"
 #include "fit/form_algebra.hpp"
 #include "fit/form_units.hpp"
 #include "fit/functions/atoms.hpp"
 #include "fit/functions/products.hpp"
+#include "fit/functions/trials.hpp"
 #include "fit/functions/view.hpp"
 #include "fit/refine.hpp"
-#include "fit/starts/products.hpp"
 #include "nalm/detail/portable.hpp"
 
 namespace nalm::fitting {
 
 namespace {
 
-constexpr std::size_t rows_of_a_measurement = 256, rows_of_a_trial = 128, entries_of_a_trial = 600, most_tried = 40;
+constexpr std::size_t rows_of_a_measurement = 256, most_tried = 40;
 constexpr std::size_t most_forms = 12, most_searched = 4, most_pairs = 2, most_factors = 2, most_of_a_ladder = 8;
-constexpr int terms_of_a_trial = 4;
 constexpr std::size_t waves_with_atoms = 2;
 // Where the best leaves more than this of the target's squares, it is noise, or out of reach.
 constexpr double most_left_of_a_product = 0.6, most_left_of_a_trial = 0.4, less_left_around = 0.5;
@@ -118,104 +117,14 @@ class FunctionSearch {
 
   // ---- sums, ratios and roots, with atoms as columns ----
 
-  struct Trial {
-    std::vector<Atom> atoms;
-    double unexplained = 1;  // of the squares of the target, or of what stands for it
-    double left = 1;         // of its deviation's squares
-  };
-
-  // A few rows of a view, and the products of its columns there.
-  struct Sample {
-    View view;
-    Dictionary dictionary;
-    std::vector<Goal> goals;
-    std::vector<double> spreads;  // of goals: the share of their squares that is no mean
-  };
-  static double spread_of(const Goal& goal) {
-    double weights = 0, sum = 0, squares = 0;
-    for (std::size_t k = 0; k < goal.target.size(); ++k) {
-      const double w = goal.weights[k] * goal.weights[k];
-      weights += w, sum += w * goal.target[k], squares += w * goal.target[k] * goal.target[k];
-    }
-    return squares > 0 ? std::max(1 - sum * sum / (weights * squares), 1e-12) : 1;
-  }
-  Sample sample_of_view(const View& view) const {
-    Sample sample{view, Dictionary(view.data, {}, options_.powers, 0), {}, {}};
-    sample.view.data = sample_of(view.data, rows_of_a_trial);
-    sample.dictionary = Dictionary(sample.view.data, sample.view.data.train, options_.powers, entries_of_a_trial);
-    const std::vector<double>& y = sample.dictionary.target();
-    const bool positive = std::all_of(y.begin(), y.end(), [](double value) { return value > 0; });
-    for (const double power : {1.0, -1.0, 2.0, -2.0})
-      if (positive || std::fabs(power) == 1)
-        sample.goals.push_back(goal_for(sample.dictionary, power, std::vector<double>(y.size(), 1.0)));
-    for (const Goal& goal : sample.goals) sample.spreads.push_back(spread_of(goal));
-    return sample;
-  }
-
-  // How well sums of a few products explain the target, its square or their reciprocals if these atoms may be factors
-  // of them.
-  void measure(const Sample& sample, Trial& trial, int tries) const {
-    std::vector<std::vector<double>> factors;
-    for (const Atom& atom : trial.atoms) {
-      factors.push_back(values_of(atom, sample.view.data));
-      if (factors.back().empty()) return;
-    }
-    const auto add_product = [&](std::size_t a, std::size_t b) {
-      factors.push_back(factors[a]);
-      for (std::size_t k = 0; k < factors[b].size(); ++k) factors.back()[k] *= factors[b][k];
-    };
-    for (std::size_t a = 0; a < trial.atoms.size(); ++a)
-      for (std::size_t b = a; b < trial.atoms.size(); ++b) add_product(a, b);
-    const Dictionary dictionary(sample.dictionary, factors);
-    for (std::size_t g = 0; g < sample.goals.size(); ++g) {
-      const ProductPicker picker(dictionary, sample.goals[g]);
-      Xoshiro random(1);
-      for (int k = 0; k < tries; ++k) {
-        const Picked picked = picker.pick(terms_of_a_trial, k > 1, k % 2 == 0, random);
-        // Plain sums are simpler.
-        trial.unexplained = std::min(trial.unexplained, picked.unexplained * (g == 0 ? 1 : 1.5));
-        trial.left = std::min(trial.left, picked.unexplained / sample.spreads[g]);
-      }
-    }
-  }
-
-  void try_all(const Sample& sample, std::vector<Trial>& trials, int tries) const {
-    parallel_for(static_cast<int>(trials.size()), options_.threads, [&](int k) {
-      Trial& trial = trials[static_cast<std::size_t>(k)];
-      if (watch_.stop && watch_.stop()) return;
-      measure(sample, trial, tries);
-    });
-    std::stable_sort(trials.begin(), trials.end(),
-                     [](const Trial& a, const Trial& b) { return a.unexplained < b.unexplained; });
-  }
-
-  // The factor of the last atom's argument where it explains most.
-  void refine(const Sample& sample, Trial& trial) const {
-    const auto at = [&](double factor) {
-      Trial moved = trial;
-      for (Term& term : moved.atoms.back().argument.terms) term.coefficient.value *= factor;
-      moved.unexplained = moved.left = 1;
-      measure(sample, moved, 2);
-      return moved;
-    };
-    double step = 1.3;
-    for (int round = 0; round < 8 && trial.unexplained > 1e-16; ++round) {
-      bool better = false;
-      for (const double factor : {step, 1 / step}) {
-        if (Trial moved = at(factor); moved.unexplained < trial.unexplained) trial = std::move(moved), better = true;
-      }
-      if (!better) step = std::sqrt(step);
-    }
-  }
-
   void sums(const View& view, const std::vector<Atom>& further) {
-    const Sample sample = sample_of_view(view);
+    const Trials tried(view, options_, watch_);
     std::vector<Trial> trials;
     for (Atom& atom : simple_atoms(view, options_)) trials.push_back({{std::move(atom)}});
-    try_all(sample, trials, 2);
+    tried.try_all(trials, 2);
     std::vector<Trial> singles(trials.begin(),
                                trials.begin() + static_cast<std::ptrdiff_t>(std::min(trials.size(), most_tried)));
-    try_all(sample, singles, 8);
+    tried.try_all(singles, 8);
     if (singles.empty() || singles[0].left > most_left_of_a_trial) return;
     // Around a sum a function has to explain much.
     if (view.outer.empty()) {
@@ -226,7 +135,7 @@ class FunctionSearch {
     trials.assign(singles.begin(),
                   singles.begin() + static_cast<std::ptrdiff_t>(std::min(singles.size(), most_searched)));
     parallel_for(static_cast<int>(trials.size()), options_.threads,
-                 [&](int k) { refine(sample, trials[static_cast<std::size_t>(k)]); });
+                 [&](int k) { tried.refine(trials[static_cast<std::size_t>(k)]); });
     for (const Atom& atom : further) trials.push_back({{atom}});
     for (const Trial& trial : trials) {
       if (done()) return;
@@ -244,11 +153,11 @@ class FunctionSearch {
         if (k != first) pairs.push_back({{trials[first].atoms[0], singles[k].atoms[0]}});
     }
     if (done()) return;
-    try_all(sample, pairs, 2);
+    tried.try_all(pairs, 2);
     pairs.resize(std::min(pairs.size(), most_pairs));
     for (Trial& pair : pairs) {
       if (done()) return;
-      refine(sample, pair);
+      tried.refine(pair);
       if (const std::optional<View> with = with_atoms(view, pair.atoms)) ladder(*with);
     }
   }
