@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "base/threads.hpp"
 #include "fit/compare.hpp"
 #include "fit/description.hpp"
@@ -35,7 +37,7 @@ void add_comparison(std::vector<Finalist>& finalists, const Data& data, const Fi
 
 const Finalist& most_trusted(std::vector<Finalist>& finalists, const Data& data, LazyGrounds& lazy, int restarts,
                              int threads) {
-  constexpr double as_short = 2, nearly_as_short = 4;  // nats
+  constexpr double as_short = 2, nearly_as_short = 4, as_short_with_functions = 8;  // nats
   std::stable_sort(finalists.begin(), finalists.end(),
                    [](const Finalist& a, const Finalist& b) { return a.length < b.length; });
   // Comparisons are no trainings: there is only one try. Many rows say by themselves which other formulas are possible.
@@ -55,12 +57,23 @@ const Finalist& most_trusted(std::vector<Finalist>& finalists, const Data& data,
   const Grounds& grounds = more ? lazy.many() : lazy.few();
   for (Finalist& f : finalists) {
     if (f.candidate.judgement.verdict != Verdict::Law) continue;
-    const double enough = many_rows && restarts > 1 && f.candidate.agreeing < 2 ? nearly_as_short : as_short;
+    const bool functions = has_functions(f.candidate.formula);
+    const double enough = functions                                               ? as_short_with_functions
+                          : many_rows && restarts > 1 && f.candidate.agreeing < 2 ? nearly_as_short
+                                                                                  : as_short;
     std::vector<const Candidate*> rivals;
     for (const Finalist& other : finalists)
       if (&other != &f && other.length < f.length + enough && other.candidate.judgement.verdict != Verdict::None)
         rivals.push_back(&other.candidate);
     doubt_by_rivals(f.candidate, rivals, data, grounds, of_a_search);
+    if (functions && f.candidate.judgement.verdict == Verdict::Law && finalists[0].length + enough < f.length &&
+        finalists[0].candidate.judgement.verdict == Verdict::Approximation) {
+      FitJudgement& judgement = f.candidate.judgement;
+      judgement.verdict = Verdict::Approximation;
+      judgement.rival = print(finalists[0].candidate.formula);
+      judgement.reason = fmt::format("{}: {} describes the rows more shortly than {}, and is none either",
+                                     of_a_search.no_law, judgement.rival, of_a_search.it);
+    }
   }
   return *std::max_element(finalists.begin(), finalists.end(), [](const Finalist& a, const Finalist& b) {
     return a.candidate.judgement.verdict < b.candidate.judgement.verdict;

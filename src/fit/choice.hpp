@@ -9,7 +9,7 @@
 namespace nalm::fitting {
 
 // Judges the candidates from the shortest description on. The first law is taken, unless one that describes the rows as
-// shortly disagrees with it, or nearly as shortly where a single restart spells it; without a
+// shortly disagrees with it, or nearly as shortly where a single restart spells it or where it has functions; without a
 // law the first of those with the best verdict.
 const Finalist& most_trusted(std::vector<Finalist>& finalists, const Data& data, LazyGrounds& lazy, int restarts,
                              int threads);

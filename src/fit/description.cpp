@@ -100,6 +100,16 @@ double length_of_structure(const Expression& formula, std::size_t columns) {
   return length;
 }
 
+bool has_functions(const Expression& formula) {
+  bool found = false;
+  formula::visit_operands_first(formula, [&](const Expression& e) {
+    found =
+        found || (e.kind() == Expression::Kind::Call &&
+                  std::find(std::begin(fit_functions), std::end(fit_functions), e.name()) != std::end(fit_functions));
+  });
+  return found;
+}
+
 double rise_of_errors(double mse, double before, std::size_t rows) {
   return static_cast<double>(rows) * portable::log(above_rounding(mse) / above_rounding(before));
 }

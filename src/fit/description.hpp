@@ -24,6 +24,9 @@ double description_length(const Form& form, double mse, std::size_t rows);
 // The logarithm of the number of formulas that are as simple, whatever their constants: each column is one of so many.
 double length_of_structure(const Expression& formula, std::size_t columns);
 
+// Whether one of FitOptions::functions is in it: then so many more formulas are possible.
+bool has_functions(const Expression& formula);
+
 // How much worse than another the errors are: twice the logarithm of the ratio of likelihoods.
 double rise_of_errors(double mse, double before, std::size_t rows);
 // A rise that chance alone would give once in 2,000 times.

@@ -17,4 +17,7 @@ struct Jump {
 // The largest one at a value of a single column. Where two columns are compared with each other there is no such value.
 std::optional<Jump> largest_jump(const Expression& formula, const Data& data);
 
+// The same for formulas with functions: an exponential may be as steep as a jump.
+std::optional<Jump> steepest_jump(const Expression& formula, const Data& data);
+
 }  // namespace nalm::fitting

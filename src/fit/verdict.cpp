@@ -95,9 +95,8 @@ class Judging {
       if (doubts.chance < smallest_chance) return patterned(doubts.along);
     }
     // One restart alone does not agree with anybody. Where all numbers are simple ones there is nothing to agree on.
-    const bool fitted_numbers = std::any_of(candidate_.constants.begin(), candidate_.constants.end(),
-                                            [](const FitConstant& c) { return !c.snapped; });
-    const int fewest = fitted_numbers ? 2 : 1;
+    const bool simple = all_simple(candidate_);
+    const int fewest = simple ? 1 : 2;
     if (restarts_ > 1 && candidate_.agreeing < fewest && !exact) {
       const char* how_many = candidate_.agreeing == 0 ? "none" : "only one";
       return refused(fmt::format("{} of {} restarts spells {}", how_many, restarts_, spoken_.it));
@@ -105,15 +104,17 @@ class Judging {
     if (!exact && !(doubts.finite > least_finite))
       return refused(
           fmt::format("{} has a value on {} of the box twice as wide only", spoken_.it, percent(doubts.finite)));
-    if (const std::optional<Jump> jump = largest_jump(candidate_.formula, data_);
-        jump && jump->size > largest_disagreement) {
+    const bool functions = has_functions(candidate_.formula);
+    std::optional<Jump> jump = largest_jump(candidate_.formula, data_);
+    if (functions && !jump && !exact) jump = steepest_jump(candidate_.formula, data_);
+    if (jump && jump->size > largest_disagreement) {
       return refused(fmt::format("{} jumps at {} = {:.4g}, and no row says where else it would, outside", spoken_.it,
                                  jump->column, jump->limit));
     }
     // That all numbers came out as simple ones speaks against a further term, which would have moved them.
-    const bool all_simple = !fitted_numbers && !candidate_.constants.empty();
-    if (!all_simple &&
-        !(doubts.outside < (candidate_.constants.size() > 2 ? largest_disagreement_of_many : largest_disagreement))) {
+    const bool many = candidate_.constants.size() > 2 || functions;
+    if ((!simple || candidate_.constants.empty()) &&
+        !(doubts.outside < (many ? largest_disagreement_of_many : largest_disagreement))) {
       result_.rival = fmt::format("one with a further term in {}", doubts.open);
       return refused(
           fmt::format("a further term in {} fits the rows as well and changes the values on a box twice as "
@@ -246,6 +247,11 @@ class Judging {
 };
 
 }  // namespace
+
+bool all_simple(const Candidate& candidate) {
+  return std::all_of(candidate.constants.begin(), candidate.constants.end(),
+                     [](const FitConstant& c) { return c.snapped; });
+}
 
 const Grounds& LazyGrounds::made(std::optional<Grounds>& grounds, std::size_t rows) {
   if (grounds) return *grounds;

@@ -18,13 +18,18 @@ inline constexpr Spoken of_a_search{"no formula found", "no law found", "the bes
                                     true};
 inline constexpr Spoken of_a_user{"the formula does not hold", "the formula is no law", "it", "its errors", false};
 
-// Places at which candidates are judged. Whoever says with one or two constants what a column does that is never
-// negative is not asked what it does below zero.
+// Whether no number was fitted.
+bool all_simple(const Candidate& candidate);
+
+// Places at which candidates are judged. Whoever says with one or two constants, or with simple numbers only, what a
+// column does that is never negative is not asked what it does below zero.
 struct Grounds {
   Places positive, all;  // with the same rows
   Neighbours neighbours;
 
-  const Places& of(const Candidate& candidate) const { return candidate.constants.size() <= 2 ? positive : all; }
+  const Places& of(const Candidate& candidate) const {
+    return candidate.constants.size() <= 2 || all_simple(candidate) ? positive : all;
+  }
 };
 // Made when they are needed, once. Few rows are enough to see most patterns; a formula that passes there is judged on
 // more, where a smaller pattern is seen, and where the outside is better known.

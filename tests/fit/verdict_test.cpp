@@ -97,6 +97,31 @@ TEST(Judge, ASeriesInDisguiseIsNoLawHoweverCloseItIs) {
   EXPECT_EQ(c.judgement.verdict, Verdict::Approximation) << c.judgement.reason;
 }
 
+// Two waves: the root of the product of their strengths, which are never negative. Three numbers, none of them fitted.
+TEST(Judge, SimpleNumbersSayNothingBelowZeroOfWhatIsNeverNegative) {
+  const Data data = data_of({{"a", 1, 5}, {"b", 1, 5}, {"c", -1, 1}}, 300, 19, [](const double* x, Xoshiro& random) {
+    return x[0] + x[1] + 2 * x[2] * std::sqrt(x[0] * x[1]) + 0.05 * random.gaussian();
+  });
+  const Candidate c =
+      judged({{}, {test::product(1, {1, 0, 0}), test::product(1, {0, 1, 0}), test::product(2, {0.5, 0.5, 1})}}, data);
+  EXPECT_EQ(c.constants.size(), 3u);
+  EXPECT_EQ(c.judgement.verdict, Verdict::Law) << c.judgement.reason;
+}
+
+// As steep as the rows let it be.
+TEST(Judge, AStepInTheGuiseOfAFunctionIsNoLaw) {
+  const auto reason = [](double steepness) {
+    const Data data = data_of({{"a", -2, 2}}, 300, 20, [steepness](const double* x, Xoshiro& random) {
+      return std::tanh(steepness * (x[0] - 0.5)) + 0.05 * random.gaussian();
+    });
+    const Atom step{"tanh", {{test::term(steepness, {1}), test::term(-steepness / 2, {0})}}};
+    const Candidate c = judged({{}, {test::product(1, {0, 1})}, {step}}, data);
+    return c.judgement.verdict == Verdict::Law ? "law" : c.judgement.reason;
+  };
+  EXPECT_EQ(reason(2), "law");
+  EXPECT_NE(reason(60).find("jumps at a = 0.5"), std::string::npos) << reason(60);
+}
+
 TEST(Judge, AFormulaThatNoRestartSpellsIsNoLaw) {
   const Data data = data_of({{"a", 1, 5}, {"b", 1, 5}}, 100, 1, [](const double* x, Xoshiro& random) {
     return 3 * x[0] * x[1] + 0.5 + 0.1 * random.gaussian();
