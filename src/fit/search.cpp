@@ -48,7 +48,7 @@ class Search : Finds {
       if (w >= 2 && best_length - length < 5 && agreeing() >= 3) break;
       best_length = length;
     }
-    if (most_waves == 0) search_rest(), search_roots_beside();
+    if (most_waves == 0) search_rest(), search_degrees(), search_roots_beside();
     return std::move(result_);
   }
 
@@ -231,8 +231,7 @@ class Search : Finds {
     const Data rest = divided_by(data_, *multipliers);
     FitOptions options = options_;
     std::erase_if(options.use, [&](const std::string& name) { return rest.position(name) == rest.inputs; });
-    const SearchWatch watch{watch_.stop, nullptr};
-    take_over(Search(rest, options, watch, rows_).run(most_waves),
+    take_over(Search(rest, options, {watch_.stop, nullptr}, rows_).run(most_waves),
               [&](const Form& form) { return multiplied_by(form, *multipliers); });
   }
 
@@ -243,11 +242,22 @@ class Search : Finds {
     if (!leading) return;
     FitOptions options = options_;
     options.use.clear();
-    const SearchWatch watch{watch_.stop, nullptr};
-    take_over(Search(leading->rest, options, watch, rows_).run(2), [&](Form form) {
+    take_over(Search(leading->rest, options, {watch_.stop, nullptr}, rows_).run(2), [&](Form form) {
       form.products.push_back(leading->product);
       return form;
     });
+  }
+
+  // Too many terms for trainings. Exact ones only: with noise the next terms of a polynomial are as good.
+  void search_degrees() {
+    if (exact_ || result_.cut) return;
+    const Rows rows = rows_of(data_, data_.train, std::min(data_.train.size(), rows_.judgement));
+    for (const Degrees& degrees : degrees_for(data_.inputs, rows.size())) {
+      if ((result_.cut = watch_.stop && watch_.stop())) break;
+      const std::optional<Form> form = form_of_degrees(data_, rows, degrees);
+      if (form && kept_if_exact(*form)) break;
+    }
+    sort_found();
   }
 
   // A root beside a product, as the solutions of quadratic equations have it, hides from trainings. Exact ones only:
@@ -255,14 +265,18 @@ class Search : Finds {
   void search_roots_beside() {
     if (exact_ || result_.cut || result_.found.empty() || judgement_.size() < fewest_rows_for_large) return;
     if (!explains_nearly_all(result_.found[0], data_)) return;
-    for (const Form& form : roots_of_equations(data_, options_.powers, options_.threads, watch_.stop)) {
-      const Found root = Finds::judged(form, true);
-      if (!is_exact(root)) continue;
-      keep(root);
-      result_.restarts.push_back(root);
-    }
+    for (const Form& form : roots_of_equations(data_, options_.powers, options_.threads, watch_.stop))
+      kept_if_exact(form);
     result_.cut = watch_.stop && watch_.stop();
     sort_found();
+  }
+
+  bool kept_if_exact(const Form& form) {
+    const Found found = Finds::judged(form, true);
+    if (!is_exact(found)) return false;
+    keep(found);
+    result_.restarts.push_back(found);
+    return true;
   }
 
   // What a search on another table found, on this one.

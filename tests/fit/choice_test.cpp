@@ -28,9 +28,10 @@ Finalist finalist(Form form, const Data& data, double length, const char* key) {
 
 // A decay, seen for so short a time that a parabola describes it, too.
 Data decay(double time, std::size_t rows, double noise) {
-  return *prepare(table_of({{"t", 0, time}}, rows, 3,
-                           [noise](const double* x, Xoshiro& random) { return std::exp(-x[0]) + noise * random.gaussian(); }),
-                  {.target = "y"});
+  return *prepare(
+      table_of({{"t", 0, time}}, rows, 3,
+               [noise](const double* x, Xoshiro& random) { return std::exp(-x[0]) + noise * random.gaussian(); }),
+      {.target = "y"});
 }
 
 // What comes of the decay with a description of length 0 beside a parabola of this length.
@@ -66,10 +67,9 @@ TEST(MostTrusted, AFunctionIsNoLawIfAnApproximationIsMuchShorter) {
 }
 
 TEST(SteepestJump, FindsAStepInDisguise) {
-  const Data data =
-      *prepare(table_of({{"a", -2, 2}, {"b", 1, 3}}, 100, 4,
-                        [](const double* x, Xoshiro&) { return x[1] * std::tanh(60 * (x[0] - 0.5)); }),
-               {.target = "y"});
+  const Data data = *prepare(table_of({{"a", -2, 2}, {"b", 1, 3}}, 100, 4,
+                                      [](const double* x, Xoshiro&) { return x[1] * std::tanh(60 * (x[0] - 0.5)); }),
+                             {.target = "y"});
   const auto jump = [&](const char* formula) { return steepest_jump(*parse_expression(formula), data); };
   const std::optional<Jump> step = jump("b*tanh(60*(a - 0.5))");
   ASSERT_TRUE(step);

@@ -9,6 +9,7 @@
 
 #include "fit/cases.hpp"
 #include "fit/form_algebra.hpp"
+#include "nalm/fit.hpp"
 
 namespace nalm::fitting::polynomials_test {
 namespace {
@@ -93,6 +94,54 @@ TEST(Quadratic, IsNotForNoiseNorForMoreColumnsThanRowsCanTellApart) {
   }
   const Case wide(two_points(20), 60, [](const double* x, Xoshiro&) { return attraction(x); });
   EXPECT_FALSE(wide.form(-1));
+}
+
+// ---- higher degrees ------------------------------------------------------------------------------------------------
+
+TEST(Degrees, TheFewestNumbersComeFirstAndRowsLimitThem) {
+  std::size_t last = 0;
+  for (const Degrees& d : degrees_for(2, 1000)) {
+    const auto terms = [](int degree) { return static_cast<std::size_t>((degree + 1) * (degree + 2) / 2); };
+    const std::size_t count = terms(d.above) + (d.below > 0 ? terms(d.below) : 0);
+    EXPECT_GE(count, last);
+    last = count;
+  }
+  EXPECT_GT(last, 20u);
+  for (const Degrees& d : degrees_for(1, 12)) EXPECT_LE(d.above + 1 + (d.below > 0 ? d.below + 1 : 0), 6);
+  EXPECT_TRUE(degrees_for(9, 30).empty());
+}
+
+std::string fitted(const test::Column& x, const test::Column& y, std::size_t rows, double (*truth)(double, double)) {
+  const Table table =
+      test::table_of({x, y}, rows, 6, [&](const double* row, Xoshiro&) { return truth(row[0], row[1]); });
+  const Fit found = *fit(table, {.target = "y", .threads = 2});
+  EXPECT_TRUE(found.is_law()) << found.reason << ": " << print(found.best().formula);
+  return print(found.best().formula);
+}
+
+// As usual in collections of benchmarks: few rows, and too many terms for trainings.
+TEST(Degrees, APolynomialOfFifthDegreeOfTwentyRows) {
+  const auto truth = [](double a, double) { return a * a * a * a * a + a * a * a * a + a * a * a + a * a + a; };
+  EXPECT_EQ(fitted({"a", -1, 1}, {"b", 0, 0}, 20, truth), "a*(a^4 + a^3 + a^2 + a + 1)");
+}
+
+TEST(Degrees, ARatioOfHigherDegreeInTwoColumns) {
+  const Case c({{"a", 0.5, 4}, {"b", 0.5, 4}}, 400,
+               [](const double* x, Xoshiro&) { return 20 - x[0] - x[0] * x[1] / (1 + x[0] * x[0] / 2); });
+  const std::optional<Form> form = form_of_degrees(c.data, c.rows, {3, 2});
+  ASSERT_TRUE(form);
+  Form refitted = *form;
+  EXPECT_TRUE(normalise(refitted, c.data.negative) && refit(refitted, c.data, c.rows, 20));
+  EXPECT_LT(mean_squared_error(to_expression(refitted, c.data.columns, c.data.negative), c.data, c.rows), 1e-24);
+  fitted({"a", 0.5, 4}, {"b", 0.5, 4}, 400, [](double a, double b) { return 20 - a - a * b / (1 + a * a / 2); });
+}
+
+// Close to a polynomial is not enough: with noise its next terms are as good.
+TEST(Degrees, OnlyExactOnesAreKept) {
+  const Table table = test::table_of({{"a", -1, 1}}, 60, 7, [](const double* x, Xoshiro& random) {
+    return std::exp(x[0]) * std::cos(3 * x[0]) + 1e-3 * random.gaussian();
+  });
+  EXPECT_FALSE(fit(table, {.target = "y", .threads = 2})->is_law());
 }
 
 }  // namespace
