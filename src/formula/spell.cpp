@@ -139,6 +139,7 @@ class Speller {
                                common.factors.end());
         k += common.factors.size();
       }
+      turn_signs(product);
       divide_sums(product);
       SpelledProduct opened = product;
       open_roots(opened);
@@ -146,6 +147,20 @@ class Speller {
       for (std::size_t k = 0; k < opened.factors.size(); ++k)
         if (is_sum(opened.factors[k]) && has_root(opened.factors[k].power)) shorter |= take_out_of_root(opened, k);
       if (shorter) product = std::move(opened);
+    }
+  }
+
+  // A sum that only subtracts adds, and a minus before a product goes into one of its differences, if that makes no
+  // more signs: (a - b)/(c + d) for (b - a)/(-c - d).
+  void turn_signs(SpelledProduct& product) {
+    for (SpelledFactor& factor : product.factors) {
+      if (!is_sum(factor) || !is_whole_power(factor.power) || is_whole_power(factor.power / 2)) continue;
+      const auto plus = std::count_if(factor.sum.begin(), factor.sum.end(), is_plus);
+      const auto minus = static_cast<std::ptrdiff_t>(factor.sum.size()) - plus;
+      if (plus > 0 && (is_plus(product) || minus == 0 || plus > 1 + minus)) continue;
+      for (SpelledProduct& term : factor.sum) term.above = -term.above;
+      product.above = -product.above;
+      changed_ = true;
     }
   }
 

@@ -83,6 +83,15 @@ TEST(Spell, CommonFactors) {
     EXPECT_EQ(spell(as_it_is), print(*parse_expression(as_it_is)));
 }
 
+TEST(Spell, Signs) {
+  EXPECT_EQ(spell("(a - b - c)/(-2*m - x)", {}), "(b + c - a)/(2*m + x)");
+  EXPECT_EQ(spell("-2*(exp(-3*a) - 1)", {}), "2*(1 - exp(-3*a))");
+  EXPECT_EQ(spell("-x*(a - b)", {}), "x*(b - a)");
+  EXPECT_EQ(spell("a/(-b - c)^3", {}), "-a/(b + c)^3");
+  for (const char* as_it_is : {"-2*(a + b)", "-x*(a + b + d - c)", "x*(a - b)", "a/sqrt(-b - c)", "-x*(a - b)^2"})
+    EXPECT_EQ(spell(as_it_is, {}), print(*parse_expression(as_it_is))) << as_it_is;
+}
+
 TEST(Spell, OtherPartsAndLongFormulasAreLeftAlone) {
   EXPECT_EQ(spell("max(a, b)*sqrt(c)*sqrt(d)"), "max(a, b)*sqrt(c*d)");
   EXPECT_EQ(spell("a^x*sqrt(sin(b))"), "a^x*sqrt(sin(b))");
