@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
+#include "fit/description.hpp"
 #include "fit/form_algebra.hpp"
 #include "nalm/detail/portable.hpp"
 
 namespace nalm::fitting {
 
 namespace {
+
+constexpr std::size_t most_doubtful = 5;
 
 class Changes {
  public:
@@ -192,6 +196,29 @@ std::vector<Form> with_a_term_less(const Form& form) {
       other.sums[s].terms.erase(other.sums[s].terms.begin() + static_cast<std::ptrdiff_t>(t));
       result.push_back(std::move(other));
     }
+  }
+  return result;
+}
+
+std::vector<Form> without_a_doubtful_term(Scored& scored) {
+  std::vector<Form> shorter = with_a_term_less(scored.form);
+  const std::vector<Number*> all = numbers(scored.form);
+  std::map<const Number*, double> sizes;  // in standard errors
+  for (std::size_t k = 0, slot = 0; k < all.size(); ++k) {
+    if (!all[k]->free || slot >= scored.deviations.size()) continue;
+    const double size = std::fabs(all[k]->value) / scored.deviations[slot++];
+    sizes[all[k]] = std::isfinite(size) ? size : 0;
+  }
+  std::vector<double> order;  // as with_a_term_less has it
+  if (scored.form.products.size() > 1) {
+    for (const Product& product : scored.form.products) order.push_back(sizes[&product.coefficient]);
+  }
+  for (const InnerSum& sum : scored.form.sums) {
+    for (const Term& term : sum.terms) order.push_back(sizes[&term.coefficient]);
+  }
+  std::vector<Form> result;
+  for (const std::size_t k : ranked(order)) {
+    if (result.size() < most_doubtful || order[k] == 0) result.push_back(std::move(shorter[k]));
   }
   return result;
 }

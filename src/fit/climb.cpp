@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 #include <string>
 
@@ -16,7 +15,7 @@ namespace nalm::fitting {
 namespace {
 
 constexpr int most_climbs = 12;
-constexpr std::size_t most_promising = 16, fewest_rows_to_sift = 40, most_to_sift = 128, most_doubtful = 5;
+constexpr std::size_t most_promising = 16, fewest_rows_to_sift = 40, most_to_sift = 128;
 
 bool uses(const Form& form, std::size_t column) {
   const auto has_it = [column](const auto& part) { return part.powers[column] != 0; };
@@ -59,35 +58,6 @@ std::optional<Scored> Judge::measure(Form form, int steps) const {
   const double length = description_length(form, fitted->mse, rows.size()) + cost_of_units(form, data.units);
   return Scored{std::move(form), fitted->mse, length, fitted->deviations};
 }
-
-namespace {
-
-// The forms with a term less whose number is small beside its standard error. Of many terms the others cost a refit
-// each, and would raise the error more.
-std::vector<Form> without_a_doubtful_term(Scored& scored) {
-  std::vector<Form> shorter = with_a_term_less(scored.form);
-  const std::vector<Number*> all = numbers(scored.form);
-  std::map<const Number*, double> sizes;  // in standard errors
-  for (std::size_t k = 0, slot = 0; k < all.size(); ++k) {
-    if (!all[k]->free || slot >= scored.deviations.size()) continue;
-    const double size = std::fabs(all[k]->value) / scored.deviations[slot++];
-    sizes[all[k]] = std::isfinite(size) ? size : 0;
-  }
-  std::vector<double> order;  // as with_a_term_less has it
-  if (scored.form.products.size() > 1) {
-    for (const Product& product : scored.form.products) order.push_back(sizes[&product.coefficient]);
-  }
-  for (const InnerSum& sum : scored.form.sums) {
-    for (const Term& term : sum.terms) order.push_back(sizes[&term.coefficient]);
-  }
-  std::vector<Form> result;
-  for (const std::size_t k : ranked(order)) {
-    if (result.size() < most_doubtful || order[k] == 0) result.push_back(std::move(shorter[k]));
-  }
-  return result;
-}
-
-}  // namespace
 
 void prune(const Judge& judge, Scored& scored) {
   while (take_best(judge, without_a_doubtful_term(scored), 6, 0, 1, nullptr, scored)) {

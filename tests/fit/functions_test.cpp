@@ -124,6 +124,17 @@ TEST(Functions, ConstantsInsideHaveIntervals) {
   EXPECT_EQ(seen.size(), 3u) << print(found.best().formula);
 }
 
+// A further term that noise likes, 0.118*t*exp(-0.4174*t), is left out where the description gets shorter.
+TEST(Functions, ADecayWithNoiseHasNoFurtherTerm) {
+  for (const std::size_t rows : {390u, 391u, 392u, 393u}) {
+    const Fit found =
+        fitted(table_of({{"t", 0, 10}}, rows, 0.01, [](const double* x) { return 2.5 * std::exp(-0.37 * x[0]) + 0.8; }),
+               "exp");
+    EXPECT_TRUE(found.is_law()) << found.reason;
+    EXPECT_EQ(found.best().constants.size(), 3u) << print(found.best().formula);
+  }
+}
+
 TEST(Functions, ArithmeticStaysArithmetic) {
   const std::vector<Range> ranges = {{"a", 1, 5}, {"b", 1, 5}};
   const auto truth = [](const double* x) { return x[0] * x[1] / (x[0] + x[1]); };

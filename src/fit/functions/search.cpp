@@ -221,28 +221,35 @@ class FunctionSearch {
     }
     std::optional<Refit> fitted = refit(form, data_, judgement_, 30);
     if (!fitted) return {};
-    leave_out_rounding(form, *fitted);
-    const double length = description_length(form, fitted->mse, judgement_.size()) + cost_of_units(form, data_.units);
-    std::string key = key_of(form);
-    return {{std::move(form), fitted->mse, length, fitted->deviations}, std::move(key)};
+    Scored scored = scored_as(std::move(form), *fitted);
+    leave_out_terms(scored);
+    std::string key = key_of(scored.form);
+    return {std::move(scored), std::move(key)};
   }
 
-  static bool is_exact(double mse) { return mse < rounding_level * rounding_level; }
+  Scored scored_as(Form form, const Refit& fitted) const {
+    const double length = description_length(form, fitted.mse, judgement_.size()) + cost_of_units(form, data_.units);
+    return {std::move(form), fitted.mse, length, fitted.deviations};
+  }
 
-  // Where the rest gives every row, a term is nothing but rounding.
-  void leave_out_rounding(Form& form, Refit& fitted) const {
+  // Those that are not worth their description, and where the rest gives every row those that are nothing but rounding.
+  void leave_out_terms(Scored& scored) const {
     std::vector<bool> negative = data_.negative;
-    for (const Atom& atom : form.atoms) negative.push_back(atom.negative);
-    for (bool shorter = is_exact(fitted.mse); std::exchange(shorter, false);) {
-      for (Form& without : with_a_term_less(form)) {
-        if (!normalise(without, negative)) continue;
-        std::optional<Refit> again = refit(without, data_, judgement_, 30);
-        if (!again || !is_exact(again->mse)) continue;
-        form = std::move(without), fitted = std::move(*again), shorter = true;
+    for (const Atom& atom : scored.form.atoms) negative.push_back(atom.negative);
+    for (bool shorter = true; std::exchange(shorter, false);) {
+      for (Form& without : without_a_doubtful_term(scored)) {
+        if (!normalise(without, negative) || (without.atoms.empty() && without.outer.empty())) continue;
+        const std::optional<Refit> fitted = refit(without, data_, judgement_, 30);
+        if (!fitted) continue;
+        Scored other = scored_as(std::move(without), *fitted);
+        if (!(other.length < scored.length)) continue;
+        scored = std::move(other), shorter = true;
         break;
       }
     }
   }
+
+  static bool is_exact(double mse) { return mse < rounding_level * rounding_level; }
 
   void keep(Found found) {
     if (!std::isfinite(found.length)) return;
