@@ -122,6 +122,7 @@ class FunctionSearch {
     std::vector<Trial> trials;
     for (Atom& atom : simple_atoms(view, options_)) trials.push_back({{std::move(atom)}});
     tried.try_all(trials, 2);
+    const std::vector<Trial> all = trials;
     std::vector<Trial> singles(trials.begin(),
                                trials.begin() + static_cast<std::ptrdiff_t>(std::min(trials.size(), most_tried)));
     tried.try_all(singles, 8);
@@ -146,12 +147,11 @@ class FunctionSearch {
       if (const std::optional<View> with = with_atoms(view, trials[k].atoms)) products(*with);
     }
     if (!view.outer.empty()) return;
-    // Two atoms: the best with every other.
+    // Two atoms: the best with every other, because beside it one may explain much that explains nothing alone.
     std::vector<Trial> pairs;
-    for (std::size_t k = 0; k < singles.size(); ++k) {
-      for (std::size_t first = 0; first < std::min<std::size_t>(2, trials.size()); ++first)
-        if (k != first) pairs.push_back({{trials[first].atoms[0], singles[k].atoms[0]}});
-    }
+    for (std::size_t first = 0; first < std::min<std::size_t>(2, trials.size()); ++first)
+      for (const Trial& second : first == 0 ? all : singles)
+        pairs.push_back({{trials[first].atoms[0], second.atoms[0]}});
     if (done()) return;
     tried.try_all(pairs, 2);
     pairs.resize(std::min(pairs.size(), most_pairs));
