@@ -220,6 +220,20 @@ FitProbe probe(const Expression& formula, const Data& data, std::uint64_t seed) 
   return result;
 }
 
+namespace {
+
+// Whether a part of it is infinite there.
+bool overflows(const Expression& formula, std::span<const std::string> columns, std::span<const double> row) {
+  bool infinite = false;
+  formula::visit_operands_first(formula, [&](const Expression& e) {
+    const Result<double> value = evaluate(e, columns, row);
+    infinite = infinite || (value && std::isinf(*value));
+  });
+  return infinite;
+}
+
+}  // namespace
+
 Result<double> verification_error(const Expression& formula, const Model& model, const Data& data, std::uint64_t seed,
                                   const Expression* with_all_terms) {
   const Result<Expression> read = parse_expression(print(formula));
@@ -240,6 +254,8 @@ Result<double> verification_error(const Expression& formula, const Model& model,
       const Result<ScaledValue> scaled = evaluate_with_scale(with_all_terms ? *with_all_terms : *read, data.columns,
                                                              std::span<const double>(rows[k], data.inputs));
       if (!scaled) return scaled.error();
+      // Nor where a part of it is too large for a number: a/(exp(b/c) - 1) is 0 then, and layers have 0 times infinity.
+      if (std::isnan(difference) && overflows(*read, data.columns, {rows[k], data.inputs})) continue;
       const double relative = difference / scaled->scale;
       worst = std::isnan(relative) ? infinity : std::max(worst, relative);
     }

@@ -143,5 +143,20 @@ TEST(Verification, TellsAModelFromItsFormula) {
   EXPECT_GT(*other, largest_verification_error);
 }
 
+// Planck's law next to the absolute zero: the formula is 0, the layers have 0 times infinity.
+TEST(Verification, ComparesNothingWhereAPartOverflows) {
+  const Data data = data_of({{"f", 1, 5}, {"T", 1, 3}}, 200, 12, first_column);
+  const Form form{{{{test::term(1, {0, 0, 1}), test::term(-1, {0, 0, 0})}}},
+                  {test::product(2, {1, 0, 0}, {{0, -1}})},
+                  {{"exp", {{test::term(3, {1, -1})}}, false}}};
+  const Expression text = to_expression(form, data.columns, data.negative);
+  EXPECT_EQ(print(text), "2*f/(exp(3*f/T) - 1)");
+  EXPECT_FALSE(
+      std::isfinite(predict(to_model(form, data.columns), std::vector<double>{5, 0.001}, Precision::Double)->at(0)));
+  const Result<double> same = verification_error(text, to_model(form, data.columns), data, 1);
+  ASSERT_TRUE(same.ok());
+  EXPECT_LE(*same, largest_verification_error);
+}
+
 }  // namespace
 }  // namespace nalm::fitting::trust_test
