@@ -65,6 +65,7 @@ std::string command_of(const FitCommand& o) {
   if (o.robust) text += " --robust";
   add("--score", o.score);
   add("--given", o.given);
+  if (o.time_limit > 0) text += fmt::format(" --time-limit {}", o.time_limit);
   return text + fmt::format(" --seed {}", o.seed);
 }
 

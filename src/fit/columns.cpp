@@ -140,13 +140,18 @@ Result<std::vector<double>> roots_of_weights(const Table& table, const FitOption
         return refuse(chosen.target, "errors in proportion to the target need one that is above 0");
       root = 1 / table.at(r, chosen.target);
     }
-    if (!(root > 1e-100 && root < 1e100))
-      return refuse(chosen.needed()[0], "the weight is too far from 1 to compute with");
+    if (!(root > 1e-100 && root < 1e100)) {
+      if (chosen.weights) return refuse(*chosen.weights, "a weight must lie between 1e-200 and 1e200");
+      return refuse(chosen.sigma ? *chosen.sigma : chosen.target, "its size must lie between 1e-100 and 1e100");
+    }
     counted.push_back(r);
     roots.push_back(root);
   }
   if (counted.size() < rows.size())
     notes.push_back(fmt::format("{} rows have the weight 0 and were left out", rows.size() - counted.size()));
+  if (counted.empty() && !rows.empty())
+    return Error{fmt::format("the column \"{}\" is 0 in every row; a row counts if its weight is above 0.",
+                             table.columns[*chosen.weights])};
   rows = std::move(counted);
   return roots;
 }

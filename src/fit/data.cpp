@@ -215,7 +215,8 @@ Result<Data> prepare(const Table& table, const FitOptions& options) {
   data.rows = data.row_of_table.size();
   if (counted->complete < fewest_rows) {
     return Error{fmt::format("the table has {} rows{}; at least {} are needed.", counted->complete,
-                             counted->complete < table.rows ? " without missing values" : "", fewest_rows)};
+                             counted->complete < table.rows ? " that count (no value is missing, no weight is 0)" : "",
+                             fewest_rows)};
   }
   const auto at = [&](std::size_t r, std::size_t c) { return table.at(data.row_of_table[r], c); };
   for (std::size_t r = 0; r < data.rows; ++r) data.y.push_back(at(r, chosen->target));

@@ -101,6 +101,20 @@ std::set<std::string> positive_inputs(const Data& data) {
 }
 
 // Everything about the best candidate that does not depend on how it was found.
+// What is wrong with the units of a formula that was found, where factors of 1, which nobody sees, are pure numbers.
+std::string wrong_without_ones(Candidate candidate, const Data& data) {
+  if (!data.units.given()) return "";
+  std::erase_if(candidate.constants, [&](const FitConstant& c) {
+    if (!c.snapped || std::fabs(c.value) != 1) return false;
+    candidate.open_formula = rewrite(candidate.open_formula, [&](const Expression& e) -> std::optional<Expression> {
+      if (e.kind() != Expression::Kind::Variable || e.name() != c.slot) return std::nullopt;
+      return Expression(c.value);
+    });
+    return true;
+  });
+  return give_units(candidate, data);
+}
+
 Status conclude(Fit& fit, const Data& data, const FitOptions& options) {
   if (fit.candidates.empty()) {
     fit.reason = fit.cut ? "no formula found: the fit was stopped before any training ended"
@@ -118,6 +132,8 @@ Status conclude(Fit& fit, const Data& data, const FitOptions& options) {
   } else {
     literal = literal_formula(fit.best().model, data.columns)->outputs[0];
   }
+  if (const std::string wrong = wrong_without_ones(fit.best(), data); !wrong.empty())
+    fit.notes.push_back(fmt::format("the formula fits the units only if a factor of 1 carries one: {}", wrong));
   fit.probe = probe(fit.best().formula, data, options.seed);
   const Result<double> difference =
       verification_error(fit.best().formula, fit.best().model, data, options.seed, &literal);

@@ -7,15 +7,19 @@
 
 #include "fit/description.hpp"
 #include "fit/refine.hpp"
-#include "fit/tape.hpp"
+#include "fit/tangent.hpp"
 #include "fit/trust.hpp"
 
 namespace nalm::fitting {
 
+using namespace numeric;
+
 namespace {
 
 constexpr int rounds_of_groups = 3;
-constexpr double standing_still = 0.003;  // of the target's deviation, or of a factor
+constexpr double as_short = 0.1;        // nats
+constexpr double standing_still = 0.5;  // standard errors of a constant
+constexpr double rounding = 1e-12;
 
 using Constants = std::vector<double>;  // one per group, that of the first being 1 or 0
 
@@ -90,6 +94,43 @@ GroupConstants constants_for(const Expression& formula, const Data& data, bool a
   return found;
 }
 
+// What the constants come to if the formula's own numbers move with them: a few steps of least squares for all of them.
+Constants beside_its_numbers(Candidate candidate, const Data& data, Constants constants, bool added) {
+  constexpr int steps = 6;
+  const std::size_t others = constants.size() - 1;
+  Places places;
+  for (std::size_t r = 0; r < data.rows; ++r) places.x.push_back(data.row(r)), places.row.push_back(r);
+  double whole = added ? 0 : 1;  // beside the formula
+  for (int step = 0; step < steps; ++step) {
+    const Tangent tangent(candidate, data, places);
+    const std::vector<Vector>& derivatives = tangent.derivatives();
+    Matrix A(data.rows, others + 1 + derivatives.size());
+    Vector b, sizes;
+    for (std::size_t r = 0; r < data.rows; ++r) {
+      const double f = tangent.values()[r], constant = constants[data.group[r]], weight = data.weight_of(r);
+      if (data.group[r] > 0) A(r, data.group[r] - 1) = weight * (added ? 1 : whole * f);
+      A(r, others) = weight * (added ? 1 : constant * f);
+      for (std::size_t k = 0; k < derivatives.size(); ++k)
+        A(r, others + 1 + k) = weight * (added ? 1 : whole * constant) * derivatives[k][r];
+      b.push_back(weight * (data.y[r] - (added ? f + whole + constant : whole * f * constant)));
+    }
+    for (std::size_t k = 0; k < A.columns; ++k) {
+      sizes.push_back(std::sqrt(dot(A.column(k), A.column(k), A.rows)));
+      for (std::size_t r = 0; r < A.rows; ++r) A(r, k) /= sizes[k];
+    }
+    if (!all_finite(A.values) || !all_finite(b)) break;
+    const Vector moved = damped_least_squares(A, b, 1e-12);
+    for (std::size_t g = 0; g < others; ++g) constants[g + 1] += moved[g] / sizes[g];
+    whole += moved[others] / sizes[others];
+    for (FitConstant& c : candidate.constants) {
+      if (c.slot.empty()) continue;
+      const std::size_t k = others + 1 + static_cast<std::size_t>(slot_number(c.slot));
+      c.value += moved[k] / sizes[k];
+    }
+  }
+  return constants;
+}
+
 struct Attempt {
   Fit fit;
   Data data;
@@ -111,15 +152,20 @@ Result<Attempt> attempt(const Data& data, bool added, const std::function<Result
     const bool cut = fit->cut;
     GroupConstants found = constants_for(fit->best().formula, data, added);
     const double length = length_of_errors(found.mse, data.rows) + 2 * fit->best().size;
-    double moved = 0;
-    for (std::size_t g = 0; g < constants.size(); ++g)
-      moved = std::max(moved, std::fabs(found.constants[g] - constants[g]) / (added ? data.y_deviation : constants[g]));
-    constants = found.constants;
+    const Constants next = beside_its_numbers(fit->best(), data, found.constants, added);
+    bool still = true;
+    for (std::size_t g = 0; g < constants.size(); ++g) {
+      const double moved = std::fabs(next[g] - constants[g]), size = added ? data.y_deviation : constants[g];
+      still = still && moved <= std::max(standing_still * found.deviations[g], rounding * std::fabs(size));
+    }
+    constants = next;
     const bool usable = std::isfinite(found.mse) &&
                         (added || std::all_of(constants.begin(), constants.end(), [](double c) { return c > 0; }));
-    if (usable && (length < best.length || best.fit.candidates.empty()))
+    // The constants were measured with this formula, and are beside the next one when its own are fitted: so the later
+    // one of two that are as short.
+    if (usable && (length < best.length + as_short || best.fit.candidates.empty()))
       best = {std::move(*fit), std::move(rest), std::move(found), length};
-    if (!usable || moved < standing_still || cut) break;
+    if (!usable || still || cut) break;
   }
   return best;
 }

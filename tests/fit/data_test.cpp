@@ -361,6 +361,12 @@ TEST(RealTables, WeightsCountOnAverageOne) {
   const Result<Data> some = prepare(with_column("w", {"1", "0"}), {.target = "y", .weights = "w"});
   EXPECT_EQ(some->rows, 20U);
   EXPECT_EQ(some->notes, std::vector<std::string>{"20 rows have the weight 0 and were left out"});
+  EXPECT_EQ(prepare(with_column("w", {"0"}), {.target = "y", .weights = "w"}).error().message,
+            "the column \"w\" is 0 in every row; a row counts if its weight is above 0.");
+  EXPECT_EQ(prepare(with_column("w", {"1", "1e-201"}), {.target = "y", .weights = "w"}).error().message,
+            "row 2, column \"w\": a weight must lie between 1e-200 and 1e200, not 1e-201.");
+  EXPECT_EQ(prepare(with_column("s", {"1e150"}), {.target = "y", .sigma = "s"}).error().message,
+            "row 1, column \"s\": its size must lie between 1e-100 and 1e100, not 1e+150.");
 }
 
 TEST(RealTables, GroupsHaveNamesAndEnoughRows) {

@@ -1,4 +1,5 @@
 // Weights, outliers, groups, given forms and intervals of predictions.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -168,16 +169,16 @@ TEST(Robust, LeavesNoiseAlone) {
 
 // ---- groups --------------------------------------------------------------------------------------------------------
 
-Table grouped(bool added) {
+Table grouped(bool added, double noise = 0.05, std::uint64_t seed = 8) {
   std::string text = "kind,x,y\n";
-  Xoshiro random(8);
+  Xoshiro random(seed);
   for (int r = 0; r < 90; ++r) {
     const double x = random.between(1, 6);
     const int kind = r % 3;
     const double plain = 2 * x * x + 1;
     const double constants[] = {added ? 0.0 : 1.0, added ? 25.0 : 1.5, added ? -10.0 : 0.4};
-    const double y = (added ? plain + constants[kind] : plain * constants[kind]) + 0.05 * random.gaussian();
-    text += std::string(1, static_cast<char>('a' + kind)) + "," + std::to_string(x) + "," + std::to_string(y) + "\n";
+    const double y = (added ? plain + constants[kind] : plain * constants[kind]) + noise * random.gaussian();
+    text += fmt::format("{:c},{:.17g},{:.17g}\n", 'a' + kind, x, y);
   }
   return *read_table(text, "t", Cells::Words);
 }
@@ -203,6 +204,17 @@ TEST(Groups, OrConstantsThatAreAdded) {
   EXPECT_TRUE(fit->groups.added);
   EXPECT_NEAR(fit->groups.groups[1].value, 25, 0.1);
   EXPECT_NEAR(fit->groups.groups[2].value, -10, 0.1);
+}
+
+// The constants of the first guess are those of the means, and a formula that was fitted beside them is off by as much.
+TEST(Groups, TheFormulaIsFittedBesideTheLastConstants) {
+  for (std::uint64_t seed = 1; seed < 5; ++seed) {
+    const Result<Fit> fit = nalm::fit(grouped(false, 0, seed), {.target = "y", .by = "kind"});
+    ASSERT_TRUE(fit.ok()) << fit.error().message;
+    EXPECT_EQ(print(fit->best().formula), "2*x^2 + 1");
+    EXPECT_LT(fit->best().train.relative, 1e-12);
+    EXPECT_TRUE(fit->is_law()) << fit->reason;
+  }
 }
 
 TEST(Groups, AreNotCombinedWithWhatTheyCannot) {

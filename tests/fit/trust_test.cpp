@@ -158,5 +158,15 @@ TEST(Verification, ComparesNothingWhereAPartOverflows) {
   EXPECT_LE(*same, largest_verification_error);
 }
 
+// exp(-2.3/T) is a subnormal number next to 0, or none.
+TEST(Verification, ComparesNoNumbersThatAreNextToNothing) {
+  const Data data = data_of({{"k", 1, 5}, {"T", 0.35, 2.8}}, 100, 13, first_column);
+  const Form form{{}, {test::product(1, {1, 0, 1})}, {{"exp", {{test::term(-2.3, {0, -1})}}, false}}};
+  const Result<double> same =
+      verification_error(to_expression(form, data.columns, data.negative), to_model(form, data.columns), data, 1);
+  ASSERT_TRUE(same.ok());
+  EXPECT_LE(*same, largest_verification_error);
+}
+
 }  // namespace
 }  // namespace nalm::fitting::trust_test

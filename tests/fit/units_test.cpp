@@ -1,4 +1,5 @@
 // Units of a table: what is read, which formulas fit, and what the constants carry.
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -263,6 +264,19 @@ TEST(UnitsFit, FunctionsHaveArgumentsWithoutUnits) {
   ASSERT_TRUE(fit) << fit.error().message;
   EXPECT_TRUE(fit->is_law()) << fit->reason;
   EXPECT_EQ(print(fit->best().formula), "A*exp(-t/T)");
+}
+
+// Nobody sees the factors of 1 that would have to carry units.
+TEST(UnitsFit, AFormulaThatFitsOnlyWithUnitsInItsOnesSaysSo) {
+  const Table table = table_of({{"A", 1, 3}, {"w", 1, 2}, {"t", 0, 3}}, 120, 4,
+                               [](const double* x, Xoshiro&) { return x[0] * std::sin(x[1] * x[2]); });
+  const auto notes = [&](const char* units) {
+    const Result<Fit> fit = nalm::fit(table, {.target = "y", .functions = {"sin"}, .units = read_units(units).value()});
+    EXPECT_EQ(print(fit->best().formula), "A*sin(w*t)");
+    return fmt::format("{}", fmt::join(fit->notes, "; "));
+  };
+  EXPECT_EQ(notes("A:m,w:1/s,t:s,y:m"), "");
+  EXPECT_NE(notes("A:m,w:m,t:s,y:m").find("in sin(w*t) the argument has the unit m*s"), std::string::npos);
 }
 
 TEST(UnitsFit, ConstantsOfAGivenFormHaveUnits) {
