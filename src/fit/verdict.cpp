@@ -94,9 +94,10 @@ class Judging {
       if (pattern.strength > strongest_pattern) return patterned(pattern.along);
       if (doubts.chance < smallest_chance) return patterned(doubts.along);
     }
-    // One restart alone does not agree with anybody. Where all numbers are simple ones there is nothing to agree on.
-    const bool simple = all_simple(candidate_);
-    const int fewest = simple ? 1 : 2;
+    // One restart alone does not agree with anybody. Where all numbers are simple ones there is nothing to agree on,
+    // and a function with two numbers, as a wave, is one of few that are tried one after the other.
+    const bool simple = all_simple(candidate_), functions = has_functions(candidate_.formula);
+    const int fewest = simple || (functions && candidate_.constants.size() <= 2) ? 1 : 2;
     if (restarts_ > 1 && candidate_.agreeing < fewest && !exact) {
       const char* how_many = candidate_.agreeing == 0 ? "none" : "only one";
       return refused(fmt::format("{} of {} restarts spells {}", how_many, restarts_, spoken_.it));
@@ -104,7 +105,6 @@ class Judging {
     if (!exact && !(doubts.finite > least_finite))
       return refused(
           fmt::format("{} has a value on {} of the box twice as wide only", spoken_.it, percent(doubts.finite)));
-    const bool functions = has_functions(candidate_.formula);
     std::optional<Jump> jump = largest_jump(candidate_.formula, data_);
     if (functions && !jump && !exact) jump = steepest_jump(candidate_.formula, data_);
     if (jump && jump->size > largest_disagreement) {

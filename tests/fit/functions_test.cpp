@@ -135,6 +135,28 @@ TEST(Functions, ADecayWithNoiseHasNoFurtherTerm) {
   }
 }
 
+// Its factor and its exponent change together, so that T^2*exp(-4238/T) is nearly as good.
+TEST(Functions, AnExponentialOfALargeNumberThroughAReciprocal) {
+  const std::vector<Range> ranges = {{"A", 1, 3}, {"T", 280, 400}};
+  for (const std::size_t rows : {80u, 81u, 82u}) {
+    const Fit found =
+        fitted(table_of(ranges, rows, 0.02, [](const double* x) { return x[0] * std::exp(-5000 / x[1]); }), "exp");
+    EXPECT_TRUE(found.is_law()) << found.reason;
+    ASSERT_EQ(found.best().constants.size(), 2u) << print(found.best().formula);
+    EXPECT_NEAR(found.best().constants[1].value, -5000, 200) << print(found.best().formula);
+  }
+}
+
+TEST(Functions, AWaveOfAnyFrequency) {
+  int laws = 0;
+  for (const std::size_t rows : {60u, 61u, 62u, 63u, 64u}) {
+    const Fit found = fitted(
+        table_of({{"t", 0, 8}}, rows, 0.03, [](const double* x) { return 2.13 * std::sin(1.234 * x[0]); }), "sin");
+    laws += found.is_law() && found.best().constants.size() == 2;
+  }
+  EXPECT_GE(laws, 3);
+}
+
 TEST(Functions, ArithmeticStaysArithmetic) {
   const std::vector<Range> ranges = {{"a", 1, 5}, {"b", 1, 5}};
   const auto truth = [](const double* x) { return x[0] * x[1] / (x[0] + x[1]); };

@@ -25,6 +25,7 @@ namespace {
 constexpr std::size_t rows_of_a_measurement = 256, most_tried = 40;
 constexpr std::size_t most_forms = 12, most_searched = 4, most_pairs = 2, most_factors = 2, most_of_a_ladder = 8;
 constexpr std::size_t waves_with_atoms = 2;
+constexpr int most_steps = 150;  // the factor of an exponential and its exponent change together
 // Where the best leaves more than this of the target's squares, it is noise, or out of reach.
 constexpr double most_left_of_a_product = 0.6, most_left_of_a_trial = 0.4, less_left_around = 0.5;
 
@@ -202,15 +203,8 @@ class FunctionSearch {
     }
   }
 
-  // With its numbers refitted: first those outside of functions, then all.
-  Found measured(Form form) const {
-    take_powers_into_exponents(form, data_.inputs);
-    if (form.atoms.empty() && form.outer.empty()) return {};
-    if (static_cast<std::size_t>(free_count(form)) + 1 > judgement_.size() / 2) return {};
-    for (const std::string& name : options_.use) {
-      const std::vector<std::string> used = variables(to_expression(form, data_.columns, data_.negative));
-      if (std::find(used.begin(), used.end(), name) == used.end()) return {};
-    }
+  // First the numbers outside of functions, then all.
+  std::optional<Refit> refitted(Form& form) const {
     Form fixed = form;
     for (Atom& atom : fixed.atoms)
       for (Term& term : atom.argument.terms) term.coefficient.free = false;
@@ -219,7 +213,19 @@ class FunctionSearch {
         form.products[k].coefficient = fixed.products[k].coefficient;
       for (std::size_t s = 0; s < form.sums.size(); ++s) form.sums[s] = fixed.sums[s];
     }
-    std::optional<Refit> fitted = refit(form, data_, judgement_, 30);
+    return refit(form, data_, judgement_, most_steps);
+  }
+
+  // With its numbers refitted, and without what is not worth its description.
+  Found measured(Form form) const {
+    take_powers_into_exponents(form, data_.inputs);
+    if (form.atoms.empty() && form.outer.empty()) return {};
+    if (static_cast<std::size_t>(free_count(form)) + 1 > judgement_.size() / 2) return {};
+    for (const std::string& name : options_.use) {
+      const std::vector<std::string> used = variables(to_expression(form, data_.columns, data_.negative));
+      if (std::find(used.begin(), used.end(), name) == used.end()) return {};
+    }
+    const std::optional<Refit> fitted = refitted(form);
     if (!fitted) return {};
     Scored scored = scored_as(std::move(form), *fitted);
     leave_out_terms(scored);
@@ -232,14 +238,29 @@ class FunctionSearch {
     return {std::move(form), fitted.mse, length, fitted.deviations};
   }
 
+  // A column less in a product: noise makes T^2*exp(-4238/T) of exp(-5000/T).
+  std::vector<Form> without_a_factor(const Form& form) const {
+    std::vector<Form> result;
+    for (std::size_t p = 0; p < form.products.size(); ++p) {
+      for (std::size_t i = 0; i < data_.inputs; ++i) {
+        if (form.products[p].powers[i] == 0) continue;
+        result.push_back(form);
+        result.back().products[p].powers[i] = 0;
+      }
+    }
+    return result;
+  }
+
   // Those that are not worth their description, and where the rest gives every row those that are nothing but rounding.
   void leave_out_terms(Scored& scored) const {
     std::vector<bool> negative = data_.negative;
     for (const Atom& atom : scored.form.atoms) negative.push_back(atom.negative);
     for (bool shorter = true; std::exchange(shorter, false);) {
-      for (Form& without : without_a_doubtful_term(scored)) {
+      std::vector<Form> shorter_forms = without_a_doubtful_term(scored);
+      for (Form& without : without_a_factor(scored.form)) shorter_forms.push_back(std::move(without));
+      for (Form& without : shorter_forms) {
         if (!normalise(without, negative) || (without.atoms.empty() && without.outer.empty())) continue;
-        const std::optional<Refit> fitted = refit(without, data_, judgement_, 30);
+        const std::optional<Refit> fitted = refitted(without);
         if (!fitted) continue;
         Scored other = scored_as(std::move(without), *fitted);
         if (!(other.length < scored.length)) continue;
