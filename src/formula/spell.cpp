@@ -532,25 +532,46 @@ SpelledSum read_node(const Expression& e, std::vector<SpelledSum> x) {
   }
 }
 
+constexpr std::size_t most_read = 500;  // operations, variables and numbers: nobody reads more
+
+std::size_t size_of(const Expression& formula) {
+  std::size_t size = 0;
+  formula::visit_operands_first(formula, [&](const Expression&) { ++size; });
+  return size;
+}
+
+// Twice a product that begins with one half; nothing if it does not.
+std::optional<Expression> twice(const Expression& product) {
+  if (product.kind() == Kind::Constant && std::fabs(product.constant()) == 0.5) return 2 * product.constant();
+  const bool starts = product.kind() == Kind::Multiply || product.kind() == Kind::Divide;
+  if (!starts && product.kind() != Kind::Negate) return std::nullopt;
+  const std::optional<Expression> first = twice(product.operands()[0]);
+  if (!first) return std::nullopt;
+  if (product.kind() == Kind::Negate) return -*first;
+  return product.kind() == Kind::Multiply ? *first * product.operands()[1] : *first / product.operands()[1];
+}
+
+Expression two_times(const Expression& product) {
+  if (product.kind() != Kind::Multiply) return 2.0 * product;
+  return two_times(product.operands()[0]) * product.operands()[1];
+}
+
 // Nothing if there is nothing to change.
 std::optional<Expression> spelled_once(const Expression& formula, const std::set<std::string>& positive) {
-  constexpr std::size_t most = 500;  // operations, variables and numbers: nobody reads more
   std::vector<SpelledSum> stack;
   std::size_t size = 0;
   formula::visit_operands_first(formula, [&](const Expression& e) {
-    if (++size > most) return;
+    if (++size > most_read) return;
     const auto first = stack.end() - static_cast<std::ptrdiff_t>(e.operands().size());
     std::vector<SpelledSum> operands(std::make_move_iterator(first), std::make_move_iterator(stack.end()));
     stack.erase(first, stack.end());
     stack.push_back(read_node(e, std::move(operands)));
   });
-  if (size > most) return std::nullopt;
+  if (size > most_read) return std::nullopt;
   return Speller(positive).spell(std::move(stack.back()));
 }
 
-}  // namespace
-
-Expression spelled(const Expression& formula, const std::set<std::string>& positive) {
+Expression spelled_outside(const Expression& formula, const std::set<std::string>& positive) {
   constexpr int most_rounds = 10;  // what one change makes possible, the next round finds
   Expression result = formula;
   for (int round = 0; round < most_rounds; ++round) {
@@ -559,6 +580,26 @@ Expression spelled(const Expression& formula, const std::set<std::string>& posit
     result = *next;
   }
   return result;
+}
+
+// theta/2, not 0.5*theta, is what a function is applied to.
+Expression argument_spelled(const Expression& argument, const std::set<std::string>& positive) {
+  const Expression plain = spelled_outside(argument, positive);
+  const std::optional<Expression> whole = twice(plain);
+  if (!whole) return plain;
+  if (whole->kind() == Kind::Divide) return whole->operands()[0] / two_times(whole->operands()[1]);
+  return *whole / 2.0;
+}
+
+}  // namespace
+
+Expression spelled(const Expression& formula, const std::set<std::string>& positive) {
+  if (size_of(formula) > most_read) return formula;
+  const Expression with_arguments = formula::rebuilt(formula, [&](const Expression& e, std::vector<Expression> x) {
+    if (e.kind() == Kind::Call && e.name() != "sqrt" && x.size() == 1) x[0] = argument_spelled(x[0], positive);
+    return formula::with_operands(e, std::move(x));
+  });
+  return spelled_outside(with_arguments, positive);
 }
 
 }  // namespace nalm

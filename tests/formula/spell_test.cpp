@@ -92,6 +92,24 @@ TEST(Spell, Signs) {
     EXPECT_EQ(spell(as_it_is, {}), print(*parse_expression(as_it_is))) << as_it_is;
 }
 
+TEST(Spell, ArgumentsOfFunctions) {
+  EXPECT_EQ(spell("a/sin(0.5*b)^4", {}), "a/sin(b/2)^4");
+  EXPECT_EQ(spell("exp(-0.5*x^2)", {}), "exp(-x^2/2)");
+  EXPECT_EQ(spell("exp(-0.5*m*u^2/(a*b))", {}), "exp(-m*u^2/(2*a*b))");
+  EXPECT_EQ(spell("sin((0.5*a - 0.5*b)*x)^2", {}), "sin((a - b)*x/2)^2");
+  EXPECT_EQ(spell("cos(exp(0.5*a) + 1)", {}), "cos(exp(a/2) + 1)");
+  EXPECT_EQ(spell("sin(sqrt(c)*sqrt(d))"), "sin(sqrt(c*d))");
+  for (const char* as_it_is : {"sin(1.5*a)", "exp(-a/b)", "0.5*a*sin(b)", "cos(a + 0.5)", "sin(0.5)"})
+    EXPECT_EQ(spell(as_it_is, {}), print(*parse_expression(as_it_is))) << as_it_is;
+}
+
+TEST(Spell, FunctionsInFunctionsTakeNoTime) {
+  std::string text = "0.5*a";
+  for (int k = 0; k < 200; ++k) text = "sin(" + text + ")";
+  EXPECT_EQ(spell(text).substr(0, 8), "sin(sin(");
+  EXPECT_NE(spell(text).find("a/2"), std::string::npos);
+}
+
 TEST(Spell, OtherPartsAndLongFormulasAreLeftAlone) {
   EXPECT_EQ(spell("max(a, b)*sqrt(c)*sqrt(d)"), "max(a, b)*sqrt(c*d)");
   EXPECT_EQ(spell("a^x*sqrt(sin(b))"), "a^x*sqrt(sin(b))");
