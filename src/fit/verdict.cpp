@@ -32,9 +32,10 @@ constexpr double smallest_chance = 1e-4;   // that noise asks for another term a
 constexpr double strongest_pattern = 4.5;  // of neighbours, in standard deviations
 // Outside, in deviations. A formula of more than two constants may be the beginning of a series, and has to be surer.
 constexpr double largest_disagreement = 0.2, largest_disagreement_of_many = 0.15;
-constexpr double least_finite = 0.8;         // share of the box twice as wide
-constexpr double worst_approximation = 0.5;  // cross-validated error, in deviations
-constexpr double evaluation_error = 1e-14;   // of a formula in double precision, in sizes of the target
+constexpr double least_finite = 0.85;  // share of the box twice as wide, of which a thousand points are looked at
+constexpr std::size_t most_of_an_exact_law = 5;  // numbers
+constexpr double worst_approximation = 0.5;      // cross-validated error, in deviations
+constexpr double evaluation_error = 1e-14;       // of a formula in double precision, in sizes of the target
 
 std::string percent(double share) { return fmt::format("{:.3g} %", 100 * share); }
 
@@ -102,7 +103,9 @@ class Judging {
       const char* how_many = candidate_.agreeing == 0 ? "none" : "only one";
       return refused(fmt::format("{} of {} restarts spells {}", how_many, restarts_, spoken_.it));
     }
-    if (!exact && !(doubts.finite > least_finite))
+    // What gives every row with a few numbers is no series that happens to come close.
+    const bool short_and_exact = exact && (simple || candidate_.constants.size() <= most_of_an_exact_law);
+    if (!short_and_exact && !(doubts.finite > least_finite))
       return refused(
           fmt::format("{} has a value on {} of the box twice as wide only", spoken_.it, percent(doubts.finite)));
     std::optional<Jump> jump = largest_jump(candidate_.formula, data_);

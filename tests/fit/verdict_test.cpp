@@ -122,6 +122,24 @@ TEST(Judge, AStepInTheGuiseOfAFunctionIsNoLaw) {
   EXPECT_NE(reason(60).find("jumps at a = 0.5"), std::string::npos) << reason(60);
 }
 
+// Six numbers that no rule made simple come as close to many things as rounding; three do not.
+TEST(Judge, ALongExactFormulaNeedsValuesOutside) {
+  const auto verdict = [](std::size_t terms) {
+    const double numbers[] = {1.2344871239, -0.3217719231, 0.7713450917, 0.1931237781, -0.0417778123, 0.0113871923};
+    Form form;
+    for (std::size_t k = 0; k < terms; ++k) form.products.push_back(test::product(1, {static_cast<double>(k) + 0.5}));
+    const Data data = data_of({{"a", 0.1, 4}}, 300, 21, [&](const double* x, Xoshiro&) {
+      double sum = 0;
+      for (std::size_t k = 0; k < terms; ++k) sum += numbers[k] * std::pow(x[0], static_cast<double>(k) + 0.5);
+      return sum;
+    });
+    return judged(form, data).judgement;
+  };
+  EXPECT_EQ(verdict(3).verdict, Verdict::Law) << verdict(3).reason;
+  EXPECT_EQ(verdict(6).verdict, Verdict::Approximation);
+  EXPECT_NE(verdict(6).reason.find("of the box twice as wide only"), std::string::npos) << verdict(6).reason;
+}
+
 TEST(Judge, AFormulaThatNoRestartSpellsIsNoLaw) {
   const Data data = data_of({{"a", 1, 5}, {"b", 1, 5}}, 100, 1, [](const double* x, Xoshiro& random) {
     return 3 * x[0] * x[1] + 0.5 + 0.1 * random.gaussian();
